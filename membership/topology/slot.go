@@ -1,0 +1,59 @@
+package topology
+
+import "bytes"
+
+// The keyspace is cut into Slots, as Redis Cluster cuts it, and Slots into
+// Partitions of SlotsPerPartition consecutive slots each.
+const (
+	Slots             = 16384
+	SlotsPerPartition = 64
+	Partitions        = Slots / SlotsPerPartition
+)
+
+// Slot returns the slot of a key: CRC16 (XMODEM) of the key, or of its hash tag
+// when it has one, modulo Slots. Source: the Redis Cluster specification, "Key
+// distribution model" and "Hash tags".
+func Slot(key []byte) uint16 {
+	return crc16(hashTag(key)) & (Slots - 1)
+}
+
+// Partition returns the partition that a slot belongs to.
+func Partition(slot uint16) uint16 { return slot / SlotsPerPartition }
+
+// hashTag returns what is between the first '{' and the first '}' after it, or
+// the whole key where that is empty or missing.
+func hashTag(key []byte) []byte {
+	open := bytes.IndexByte(key, '{')
+	if open < 0 {
+		return key
+	}
+	end := bytes.IndexByte(key[open+1:], '}')
+	if end <= 0 {
+		return key
+	}
+	return key[open+1 : open+1+end]
+}
+
+// crc16Table has the CRC16-XMODEM remainder of every byte (polynomial 0x1021).
+var crc16Table = func() (t [256]uint16) {
+	for i := range t {
+		crc := uint16(i) << 8
+		for range 8 {
+			if crc&0x8000 != 0 {
+				crc = crc<<1 ^ 0x1021
+			} else {
+				crc <<= 1
+			}
+		}
+		t[i] = crc
+	}
+	return t
+}()
+
+func crc16(b []byte) uint16 {
+	var crc uint16
+	for _, c := range b {
+		crc = crc<<8 ^ crc16Table[byte(crc>>8)^c]
+	}
+	return crc
+}
