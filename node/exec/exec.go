@@ -1,0 +1,139 @@
+// Package exec holds the command functions, a file for each family: arguments
+// and a view of the keyspace in, a reply and a mutation out.
+//
+// A function does no I/O of its own: it reads and changes entries through the
+// View it is given, which is one moment of the keyspace and collects the changes
+// into a mutation. Time is passed in. A function first checks everything that can
+// fail and only then changes anything, for a command has no half effect. It runs
+// in the goroutine of its caller and keeps nothing after it returned; arguments
+// and whatever a View returned die with the call.
+//
+// A function answers exactly one reply. When the View meets an error of the
+// storage it answers as if the key were missing and remembers the error; the
+// caller then discards reply and changes, so functions need not look.
+package exec
+
+import (
+	"github.com/tiergrid/tiergrid/membership/topology"
+	"github.com/tiergrid/tiergrid/node/command"
+	"github.com/tiergrid/tiergrid/node/record"
+	"github.com/tiergrid/tiergrid/node/resp"
+)
+
+// View is the keyspace as one command sees and changes it. Entries past their
+// deadline are absent. Changes are seen by later reads through the same View.
+type View interface {
+	// Head returns what is known of an entry without reading a split payload.
+	Head(k *record.Key) (record.Head, bool)
+	// Load returns an entry's head and whole payload.
+	Load(k *record.Key) (record.Head, Payload, bool)
+	// Range returns the bytes [from, to) of the payload of an entry whose head
+	// h was read through this View; it reads only the rows it needs. The bounds
+	// must lie within the payload.
+	Range(k *record.Key, h *record.Head, from, to int64) []byte
+
+	// Put writes a whole entry in place of whatever the key held. Version and
+	// length of the head are filled in. payload is kept until the caller of the
+	// command releases its arguments.
+	Put(k *record.Key, h record.Head, payload []byte)
+	// PutHead changes flags and deadline of an entry and leaves its payload.
+	PutHead(k *record.Key, h record.Head)
+	// Patch writes data at an offset of the payload of an existing entry whose
+	// head h was read through this View, with zeros up to the offset where the
+	// payload was shorter. Flags and deadline are taken from h. It rewrites only
+	// the rows it touches.
+	Patch(k *record.Key, h record.Head, at int64, data []byte)
+	// Delete removes an entry and tells whether there was one.
+	Delete(k *record.Key) bool
+
+	// Entries is the exact number of entries of a cache.
+	Entries(cache topology.CacheID) int64
+	// Walk visits the entries of a cache in the order of (slot, hash) from a
+	// cursor on. It stops after the (slot, hash) in which visit returned false,
+	// never within one, and returns the cursor to go on from; 0 is the end.
+	// name is valid only during the visit.
+	Walk(cache topology.CacheID, cursor uint64, visit func(name []byte, h *record.Head) bool) uint64
+	// Random returns the name of a random entry.
+	Random(cache topology.CacheID) ([]byte, bool)
+	// Clear removes all entries of a cache.
+	Clear(cache topology.CacheID)
+}
+
+// Payload is the payload of an entry. A large one lies in a pooled buffer, which
+// whoever takes it must release or pass on.
+type Payload struct {
+	B   []byte
+	Buf *resp.Buffer // nil where B lies in memory of the View
+}
+
+// Release gives back the pooled buffer, if there is one.
+func (p *Payload) Release() {
+	if p.Buf != nil {
+		p.Buf.Release()
+		p.Buf = nil
+	}
+}
+
+// Call is one command in execution.
+type Call struct {
+	Cmd  *command.Command
+	Args [][]byte // Args[0] is the name of the command
+	// Table is the snapshot that the command runs under, Cache the cache that
+	// the session's database number reaches in it.
+	Table *topology.Table
+	Cache *topology.Cache
+	// Now is the time of the units involved, in Unix milliseconds.
+	Now  int64
+	View View
+	Out  *resp.Writer
+}
+
+// Func runs one command.
+type Func func(*Call)
+
+// Lookup returns the function of a command, or nil where it is not built.
+func Lookup(cmd *command.Command) Func {
+	if cmd.ID < len(funcs) {
+		return funcs[cmd.ID]
+	}
+	return nil
+}
+
+// funcs is indexed by the command's ID.
+var funcs = indexed(families()...)
+
+func indexed(families ...map[string]Func) []Func {
+	table := make([]Func, command.Count())
+	for _, family := range families {
+		for name, f := range family {
+			cmd := command.Lookup([]byte(name))
+			if cmd == nil || table[cmd.ID] != nil {
+				panic("exec: unknown or repeated command " + name)
+			}
+			table[cmd.ID] = f
+		}
+	}
+	return table
+}
+
+// Key is the key that stands at an argument, in the session's cache.
+func (c *Call) Key(i int) record.Key {
+	return record.MakeKey(&c.Table.HashKey, c.Cache.ID, c.Args[i])
+}
+
+// KeyIn is a key of another cache.
+func (c *Call) KeyIn(cache *topology.Cache, name []byte) record.Key {
+	return record.MakeKey(&c.Table.HashKey, cache.ID, name)
+}
+
+// Deadline is the one that an entry gets when it is written without one, by the
+// policy of the cache: 0 for none.
+func (c *Call) Deadline() int64 {
+	if c.Cache.Policy.TTL <= 0 {
+		return 0
+	}
+	return c.Now + c.Cache.Policy.TTL.Milliseconds()
+}
+
+// Fail answers an error.
+func (c *Call) Fail(err command.Error) { c.Out.Error(string(err)) }
