@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// foreign are words of the places and the ways in which this was written. A
+// reader of the repository has none of them: it speaks of the product alone.
+var foreign = []*regexp.Regexp{
+	regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:])/(?:work|root|home/[a-z]+|Users/[A-Za-z]+)/`), // a path of one machine
+	regexp.MustCompile(`(?i)\b(?:issue|ticket)s? ?#?\d+\b`),
+	regexp.MustCompile(`(?i)\bwork ?place\b`),
+	regexp.MustCompile(`\bCEO\b`),
+	regexp.MustCompile(`(?i)\b(?:as asked|as requested|the brief|my brief|previous session|this session's work)\b`),
+	regexp.MustCompile(`(?i)\b(?:chat ?gpt|claude|copilot|language model|ai[- ]assistant)\b`),
+	regexp.MustCompile(`\b(?:TODO|FIXME|XXX)\b`),
+}
+
+// notRead are files whose words are not ours to choose, and this package's own,
+// which must name what it forbids.
+func notRead(name string) bool {
+	return name == "LICENSE" || name == "go.sum" || path.Dir(name) == "cmd/rules" ||
+		strings.Contains(name, "testdata/fuzz/")
+}
+
+// Words checks that no text speaks of how and where it was written, and that
+// nothing is left for later in a comment.
+func Words(t *Tree) []Finding {
+	var out []Finding
+	for _, name := range t.Files {
+		if notRead(name) {
+			continue
+		}
+		for i, line := range strings.Split(t.Text[name], "\n") {
+			for _, re := range foreign {
+				if m := re.FindString(line); m != "" {
+					out = append(out, Finding{name + ":" + strconv.Itoa(i+1), "says " + strconv.Quote(strings.TrimSpace(m)),
+						"the repository speaks of the product alone, and does today what it says"})
+				}
+			}
+		}
+	}
+	return out
+}
