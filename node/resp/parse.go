@@ -120,6 +120,9 @@ func (r *Reader) header(tooBig error) (n int64, ok bool, err error) {
 	if line == nil {
 		return 0, false, err
 	}
+	if len(line) == 0 {
+		return badNumber, true, nil // the line end stands where its type should
+	}
 	n, valid := parseInt(line[1:])
 	if !valid {
 		n = badNumber

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"math/big"
 	"strconv"
 )
 
@@ -77,13 +76,13 @@ var (
 // ReplyLimits bounds one reply. A zero field means its default.
 type ReplyLimits struct {
 	MaxBytes int // of all strings together, 1 GiB
-	MaxElems int // of all aggregates together, 16 Mi
+	MaxElems int // of all aggregates together, 4 Mi
 	MaxDepth int // of aggregates in each other, 64
 }
 
 func (l ReplyLimits) withDefaults() ReplyLimits {
 	l.MaxBytes = limitOr(l.MaxBytes, 1<<30)
-	l.MaxElems = limitOr(l.MaxElems, 16<<20)
+	l.MaxElems = limitOr(l.MaxElems, 4<<20)
 	l.MaxDepth = limitOr(l.MaxDepth, 64)
 	return l
 }
@@ -208,7 +207,7 @@ func scalar(kind Kind, rest []byte) (Value, error) {
 			v.Int = 1
 		}
 	case KindBigNumber:
-		_, ok = new(big.Int).SetString(text, 10)
+		ok = isDecimal(text)
 		v.Bytes = []byte(text)
 	case KindNull:
 		v.Null, ok = true, text == ""
@@ -217,6 +216,18 @@ func scalar(kind Kind, rest []byte) (Value, error) {
 		return Value{}, ErrBadReply
 	}
 	return v, nil
+}
+
+func isDecimal(s string) bool {
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // length reads an announced length; -1 is RESP2's null.
@@ -303,7 +314,7 @@ func (d *replyDecoder) elems(n int64, perItem int) ([]Value, error) {
 	d.left.MaxElems -= count
 	d.left.MaxDepth--
 	defer func() { d.left.MaxDepth++ }()
-	elems := make([]Value, 0, min(count, 1024))
+	elems := make([]Value, 0, min(count, 128))
 	for range count {
 		v, err := d.value()
 		if err != nil {
