@@ -10,9 +10,9 @@ const (
 	DeleteRange                 // all keys in [Key, Value) are removed
 )
 
-// opOverhead is what one op costs beside its bytes in a store's log: kind and
+// opOverhead is the most one op costs beside its bytes in a store's log: kind and
 // two lengths.
-const opOverhead = 8
+const opOverhead = 11
 
 // Op is one change of rows.
 type Op struct {

@@ -1,0 +1,128 @@
+package ssd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+)
+
+// ExitCode is the exit code of a process whose store failed.
+const ExitCode = 71
+
+// Config says where a store stands and what it may use. Zero fields get the
+// defaults named.
+type Config struct {
+	// Dir is the store's directory. It is created if its parent exists or can
+	// be made; it must be empty or hold a store of ours.
+	Dir string
+	// MaxSize is what the store may take on disk, dead space that compactions
+	// have not reclaimed yet included: up to a half more than the live data.
+	// Zero: no limit but the file system's.
+	MaxSize int64
+
+	// MemTable is the size of one memtable, default 64 MiB. Larger means fewer,
+	// larger value files and fewer rewrites of the log's rows; up to MemTables
+	// of them stand in memory.
+	MemTable int64
+	// MemTables is how many memtables may wait for their flush before writers
+	// have to, default 3.
+	MemTables int
+	// BlockCache holds index, filter and small-value blocks, default 64 MiB.
+	// Large values and hot rows belong to the memory tier and the page cache.
+	BlockCache int64
+	// OpenFiles bounds the table and value files kept open, default a quarter
+	// of the process's limit, at most 16,384.
+	OpenFiles int
+	// Compactions is how many compactions run at the same time at most,
+	// default 2: more would take the CPU from requests.
+	Compactions int
+	// Reserve is the free space of the file system below which growth is
+	// refused, default (MemTables + 3) · MemTable: everything accepted can
+	// then be flushed.
+	Reserve int64
+	// Ballast is the size of the file that is given up when the disk is full
+	// in spite of the reserve, default 2 · MemTable. Negative: none.
+	Ballast int64
+	// Poll is how often the space is looked at, default 250 ms.
+	Poll time.Duration
+	// SlowDisk is how long one disk operation may take before an event tells,
+	// default 1 s.
+	SlowDisk time.Duration
+
+	// Logger gets the store's and Pebble's messages. Nil: slog.Default.
+	Logger *slog.Logger
+	// OnEvent is told what happens inside. Nil: nobody. See the package
+	// comment for what it may not do.
+	OnEvent func(Event)
+	// OnFatal is called once when the store cannot continue, and must end the
+	// process. If it returns, as in tests, the store refuses every call.
+	// Nil: exit with ExitCode.
+	OnFatal func(error)
+
+	// FS replaces the file system in tests.
+	FS vfs.FS
+}
+
+func (c *Config) setDefaults() {
+	def(&c.MemTable, 64<<20)
+	def(&c.MemTables, 3)
+	def(&c.BlockCache, 64<<20)
+	def(&c.OpenFiles, openFiles())
+	def(&c.Compactions, 2)
+	def(&c.Reserve, int64(c.MemTables+3)*c.MemTable)
+	def(&c.Ballast, 2*c.MemTable)
+	def(&c.Poll, 250*time.Millisecond)
+	def(&c.SlowDisk, time.Second)
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.OnEvent == nil {
+		c.OnEvent = func(Event) {}
+	}
+	if c.OnFatal == nil {
+		c.OnFatal = exit
+	}
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate reports unusable values. Zero fields are usable.
+func (c *Config) Validate() error {
+	switch {
+	case c.Dir == "":
+		return errors.New("ssd: no directory is given")
+	case c.MaxSize < 0 || c.MemTable < 0 || c.BlockCache < 0 || c.Reserve < 0:
+		return errors.New("ssd: sizes must not be negative")
+	case c.MemTable != 0 && (c.MemTable < 1<<20 || c.MemTable > 2<<30):
+		return fmt.Errorf("ssd: a memtable of %d bytes is outside of 1 MiB to 2 GiB", c.MemTable)
+	case c.MemTables != 0 && c.MemTables < 2:
+		return fmt.Errorf("ssd: %d memtables would stop writers at every flush, use 2 or more", c.MemTables)
+	}
+	return nil
+}
+
+// openFiles leaves most of the process's file descriptors to clients.
+func openFiles() int {
+	const most, least = 16384, 256
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return least
+	}
+	return int(max(least, min(most, limit.Cur/4)))
+}
+
+func exit(error) {
+	// The reason was logged. The stack tells which write it was.
+	debug.PrintStack()
+	osExit(ExitCode)
+}
