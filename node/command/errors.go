@@ -30,7 +30,7 @@ const (
 	ErrNotFloat Error = "ERR value is not a valid float"
 	// ErrOutOfRange: an integer outside what the argument allows.
 	ErrOutOfRange Error = "ERR value is out of range"
-	// ErrNotPositive: an integer that must not be negative is.
+	// ErrNotPositive: a count below zero where none may be.
 	ErrNotPositive Error = "ERR value is out of range, must be positive"
 	// ErrInvalidCursor: the cursor of a SCAN is no number.
 	ErrInvalidCursor Error = "ERR invalid cursor"
@@ -280,9 +280,9 @@ func UnrecognizedOption(option []byte) Error {
 }
 
 // ClientAttribute: a value of CLIENT SETINFO with blanks, line ends or other
-// unprintable bytes; name is "lib-name" or "lib-ver".
-func ClientAttribute(name string) Error {
-	return Error("ERR " + name + " cannot contain spaces, newlines or special characters.")
+// unprintable bytes; name is the attribute as the client wrote it.
+func ClientAttribute(name []byte) Error {
+	return oneLine("ERR " + string(cString(name)) + " cannot contain spaces, newlines or special characters.")
 }
 
 // NoSuchUser: CLIENT KILL of a user that does not exist.
