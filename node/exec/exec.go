@@ -32,9 +32,16 @@ type View interface {
 	// must lie within the payload.
 	Range(k *record.Key, h *record.Head, from, to int64) []byte
 
+	// Alloc returns n bytes of memory, not zeroed, that live until the changes
+	// are applied: for payloads that a command builds.
+	Alloc(n int) []byte
+	// Keep takes over a payload read through this View, so that it lives until
+	// the changes are applied: for payloads that are written again elsewhere.
+	Keep(p *Payload)
+
 	// Put writes a whole entry in place of whatever the key held. Version and
-	// length of the head are filled in. payload is kept until the caller of the
-	// command releases its arguments.
+	// length of the head are filled in. payload is not copied: it must be an
+	// argument of the command, memory of Alloc, or a payload given to Keep.
 	Put(k *record.Key, h record.Head, payload []byte)
 	// PutHead changes flags and deadline of an entry and leaves its payload.
 	PutHead(k *record.Key, h record.Head)
@@ -86,6 +93,10 @@ type Call struct {
 	Now  int64
 	View View
 	Out  *resp.Writer
+
+	// keys is where key and keyIn build: what is handed to a View must not be
+	// allocated anew for each command.
+	keys [2]record.Key
 }
 
 // Func runs one command.
@@ -106,7 +117,7 @@ func indexed(families ...map[string]Func) []Func {
 	table := make([]Func, command.Count())
 	for _, family := range families {
 		for name, f := range family {
-			cmd := command.Lookup([]byte(name))
+			cmd := command.LookupFull([]byte(name))
 			if cmd == nil || table[cmd.ID] != nil {
 				panic("exec: unknown or repeated command " + name)
 			}
