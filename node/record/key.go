@@ -18,6 +18,10 @@ const (
 // HashBits is the width of the keyed hash that orders the keys of one slot.
 const HashBits = 39
 
+// MaxRowKeyOverhead is how much longer than its key a row key of an entry is at
+// most: that of the deadline index.
+const MaxRowKeyOverhead = 1 + 4 + 2 + 8 + 2 + hashSize
+
 const (
 	prefixSize  = 1 + 4 + 2 // space, cache, slot
 	hashSize    = 5
@@ -52,6 +56,12 @@ func (k *Key) AppendPayload(dst []byte, chunk uint32) []byte {
 	return binary.BigEndian.AppendUint32(k.appendEntry(dst, SpacePayload), chunk)
 }
 
+// SetChunk makes the row key of one chunk that of another.
+func SetChunk(row []byte, chunk uint32) []byte {
+	binary.BigEndian.PutUint32(row[len(row)-chunkSuffix:], chunk)
+	return row
+}
+
 // AppendDeadline appends the row key of a key's entry in the deadline index, for
 // a deadline in Unix milliseconds. The index has a bucket a second, rounded up,
 // so that everything in a bucket that has passed is due.
@@ -68,6 +78,13 @@ func AppendDeadlineBound(dst []byte, cache topology.CacheID, partition uint16, d
 	dst = binary.BigEndian.AppendUint32(dst, uint32(cache))
 	dst = binary.BigEndian.AppendUint16(dst, partition)
 	return binary.BigEndian.AppendUint64(dst, deadlineBucket(deadline))
+}
+
+// AppendPartitionEnd appends the end of a partition's range in the deadline index.
+func AppendPartitionEnd(dst []byte, cache topology.CacheID, partition uint16) []byte {
+	dst = append(dst, SpaceDeadline)
+	next := uint64(cache)<<16 | uint64(partition)
+	return binary.BigEndian.AppendUint64(dst, (next+1)<<16)[:len(dst)+6]
 }
 
 func deadlineBucket(deadline int64) uint64 {

@@ -39,6 +39,14 @@ type Counters struct {
 	Collections int64
 }
 
+// Add counts a change: forwards, or back with sign -1.
+func (c *Counters) Add(by *Counters, sign int64) {
+	c.Entries += sign * by.Entries
+	c.Bytes += sign * by.Bytes
+	c.Deadlines += sign * by.Deadlines
+	c.Collections += sign * by.Collections
+}
+
 // CacheCounters are the counters of one cache.
 type CacheCounters struct {
 	Cache topology.CacheID

@@ -1,0 +1,277 @@
+package server
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/tiergrid/tiergrid/membership/topology"
+	"github.com/tiergrid/tiergrid/node/command"
+	"github.com/tiergrid/tiergrid/node/exec"
+	"github.com/tiergrid/tiergrid/node/record"
+	"github.com/tiergrid/tiergrid/node/resp"
+	"github.com/tiergrid/tiergrid/node/unit"
+	"github.com/tiergrid/tiergrid/node/wire"
+)
+
+// readAttempts is how often a command that reads is run without locks before it
+// takes those of its units.
+const readAttempts = 3
+
+// run is one batch being run. It is pooled.
+type run struct {
+	server *Server
+	batch  *wire.Batch
+	txn    *unit.Txn
+	call   exec.Call
+	clock  clock
+
+	keys  []command.KeyRef
+	units []*unit.Unit
+
+	// firstOpen is the first request whose reply may not leave yet, and mark
+	// where that reply begins.
+	firstOpen int
+	mark      resp.Mark
+}
+
+func (r *run) begin(b *wire.Batch) {
+	r.batch = b
+	r.txn = r.server.units.Begin(b.Table)
+	r.call = exec.Call{Table: b.Table, View: r.txn, Out: b.Out}
+	r.clock.start()
+	r.firstOpen, r.mark = 0, b.Out.Mark()
+}
+
+func (r *run) end() {
+	r.txn.End()
+	r.batch, r.txn, r.call = nil, nil, exec.Call{}
+	clear(r.units[:cap(r.units)])
+	r.server.runs.Put(r)
+}
+
+// pipeline runs the requests one after the other. Their changes reach the tiers
+// together where they can.
+func (r *run) pipeline() error {
+	for i := range r.batch.Requests {
+		req := &r.batch.Requests[i]
+		if err := r.request(req); err != nil {
+			r.failed(i, err)
+		} else if err := r.settle(i); err != nil {
+			r.failed(i, err)
+		}
+		req.Elapsed = r.clock.lap()
+		if r.batch.Out.Due() {
+			if err := r.flush(i); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.txn.Commit(); err != nil {
+		r.failed(len(r.batch.Requests)-1, err)
+	}
+	return nil
+}
+
+// settle commits where the next command must not run before.
+func (r *run) settle(i int) error {
+	if !r.txn.Full() && !r.txn.Alone() {
+		return nil
+	}
+	if err := r.txn.Commit(); err != nil {
+		return err
+	}
+	r.opened(i)
+	return nil
+}
+
+// opened notes that the replies up to request i may leave.
+func (r *run) opened(i int) { r.firstOpen, r.mark = i+1, r.batch.Out.Mark() }
+
+// flush writes the replies so far to the client, with no lock held.
+func (r *run) flush(i int) error {
+	if err := r.txn.Commit(); err != nil {
+		r.failed(i, err)
+	}
+	err := r.batch.Out.Flush()
+	r.opened(i)
+	return err
+}
+
+// failed answers an error to all requests whose replies could not leave yet, up
+// to request i: their changes are gone.
+func (r *run) failed(i int, err error) {
+	r.server.logger.Error("a command failed in the storage", "error", err)
+	r.txn.Abort()
+	r.batch.Out.Truncate(r.mark)
+	for k := r.firstOpen; k <= i; k++ {
+		r.batch.Requests[k].Failed = true
+		r.batch.Out.Error(string(storageError(err)))
+	}
+	r.opened(i)
+}
+
+// request runs one command and appends its reply.
+func (r *run) request(req *wire.Request) error {
+	f := r.prepare(req)
+	if f == nil {
+		req.Failed = true
+		return nil
+	}
+	if req.Cmd.Flags&command.Write != 0 {
+		return r.write(req, f)
+	}
+	return r.read(req, f)
+}
+
+// prepare makes the call ready. It answers an error itself and returns nil where
+// the command cannot be run.
+func (r *run) prepare(req *wire.Request) exec.Func {
+	r.call.Cmd, r.call.Args = req.Cmd, req.Args
+	if r.call.Cache = r.batch.Table.Database(req.Database); r.call.Cache == nil {
+		r.call.Fail(command.ErrDatabaseRange)
+		return nil
+	}
+	f := exec.Lookup(req.Cmd)
+	if f == nil {
+		r.call.Fail(command.NotBuilt(req.Cmd))
+	}
+	return f
+}
+
+// read runs a command that changes nothing: without locks, and under those of its
+// units when that failed or an expired entry must be deleted first.
+func (r *run) read(req *wire.Request, f exec.Func) error {
+	if req.Cmd.First == 0 && r.txn.Written() {
+		// It looks at the whole of a cache: it must find what this run wrote.
+		if err := r.txn.Commit(); err != nil {
+			return err
+		}
+	}
+	mark := r.batch.Out.Mark()
+	for range readAttempts {
+		r.txn.StartRead()
+		r.invoke(req, f)
+		ok, err := r.txn.FinishRead()
+		if ok || err != nil {
+			return err
+		}
+		r.batch.Out.Truncate(mark)
+	}
+	return r.locked(req, f)
+}
+
+// write runs a command that may change its keys.
+func (r *run) write(req *wire.Request, f exec.Func) error {
+	if req.Cmd.Flags&command.DenyOOM != 0 {
+		if err := r.server.units.Room(argBytes(req.Args)); err != nil {
+			req.Failed = true
+			r.call.Fail(command.ErrOOM)
+			return nil
+		}
+	}
+	return r.locked(req, f)
+}
+
+func (r *run) locked(req *wire.Request, f exec.Func) error {
+	r.units = r.unitsOf(r.units[:0], req)
+	if err := r.txn.Acquire(r.units...); err != nil {
+		return err
+	}
+	mark := r.batch.Out.Mark()
+	r.txn.StartWrite()
+	r.invoke(req, f)
+	if err := r.txn.FinishWrite(); err != nil {
+		r.batch.Out.Truncate(mark)
+		return err
+	}
+	return nil
+}
+
+// invoke calls the command function. A panic of it is a bug, which must not take
+// other clients down: the caller sees it as a failure of the storage and drops
+// the changes.
+func (r *run) invoke(req *wire.Request, f exec.Func) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.server.logger.Error("a command panicked", "command", req.Cmd.Name, "panic", v, "stack", string(debug.Stack()))
+			r.txn.Fail(fmt.Errorf("internal error in %s", req.Cmd.Name))
+		}
+	}()
+	r.call.Now = r.txn.Now()
+	r.batch.Out.ResetError()
+	f(&r.call)
+	req.Failed = r.batch.Out.LastError() != ""
+}
+
+// unitsOf appends the units of all keys of a request; for a command without keys
+// those of the whole cache, or of all caches that SELECT reaches. Arguments whose
+// keys cannot be told have none: the command itself answers what is wrong.
+func (r *run) unitsOf(dst []*unit.Unit, req *wire.Request) []*unit.Unit {
+	keys, err := req.Cmd.AppendKeys(r.keys[:0], req.Args)
+	r.keys = keys
+	if err != nil {
+		return dst
+	}
+	cache := r.batch.Table.Database(req.Database)
+	if len(keys) == 0 {
+		return r.wholeUnits(dst, req, cache)
+	}
+	first, several := uint16(0), false
+	for i := range keys {
+		key := record.Key{Cache: cache.ID, Slot: topology.Slot(req.Args[keys[i].Index])}
+		if i == 0 {
+			first = key.Slot
+		}
+		several = several || key.Slot != first
+		dst = append(dst, r.txn.UnitOf(&key))
+		if betweenDatabases[req.Cmd.Name] {
+			dst = r.inEveryDatabase(dst, &key)
+		}
+	}
+	if several {
+		r.server.crossSlot.Add(1)
+	}
+	return dst
+}
+
+// betweenDatabases are the commands that name a second database.
+var betweenDatabases = map[string]bool{"move": true, "copy": true}
+
+// inEveryDatabase appends the units of a key's slot in all caches that have a
+// number: one unit, unless these caches are of several placement groups.
+func (r *run) inEveryDatabase(dst []*unit.Unit, key *record.Key) []*unit.Unit {
+	for n := range topology.Databases {
+		if cache := r.batch.Table.Database(n); cache != nil {
+			key := record.Key{Cache: cache.ID, Slot: key.Slot}
+			dst = append(dst, r.txn.UnitOf(&key))
+		}
+	}
+	return dst
+}
+
+// wholeUnits appends all units of the caches that a command without keys is about.
+func (r *run) wholeUnits(dst []*unit.Unit, req *wire.Request, cache *topology.Cache) []*unit.Unit {
+	if req.Cmd.Name != "flushall" {
+		return r.txn.UnitsOf(dst, cache.ID)
+	}
+	for n := range topology.Databases {
+		if cache := r.batch.Table.Database(n); cache != nil {
+			dst = r.txn.UnitsOf(dst, cache.ID)
+		}
+	}
+	return dst
+}
+
+// storageError is what a client sees of an error of the storage. Its details are
+// in the log of the node.
+func storageError(err error) command.Error {
+	return command.Error("ERR the storage failed, the command was not carried out: " + err.Error())
+}
+
+func argBytes(args [][]byte) int {
+	n := 0
+	for _, arg := range args {
+		n += len(arg)
+	}
+	return n
+}
