@@ -57,10 +57,10 @@ func (l *outlist) put() {
 // drops all output and returns the same error for ever. Without a destination
 // Flush does nothing.
 func (w *Writer) Flush() error {
-	if w.dst == nil || w.Pending() == 0 {
+	if w.dst == nil || w.chunk == nil && w.list == nil && len(w.cur) == 0 {
 		return w.err
 	}
-	if w.err == nil {
+	if w.err == nil && w.Pending() > 0 { // memory without output is left by Truncate
 		w.err = w.writePending()
 	}
 	w.Reset()

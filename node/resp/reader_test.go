@@ -187,9 +187,9 @@ func TestReaderAcrossChunkSizes(t *testing.T) {
 		maxChunked, largeChunk, aheadMin - 2, aheadMin - 1, aheadMin, 120000, 128 << 10, aheadMax, 700_000} {
 		in := bulks(3, size) + "PING\r\n"
 		want := strings.Repeat(fmt.Sprintf("%q %q %q \n", "SET", "key", strings.Repeat("v", size)), 3) + "\"PING\" \n"
-		cuts := []int{5, 30, size / 2, size + 20, size + 31, size + 32, size + 33, size + 34, size + 40, 2 * size, len(in)}
+		cuts := []int{5, 30, size / 2, size + 31, size + 33, size + 40, 2 * size}
 		for _, cut := range cuts {
-			for _, every := range []int{1, 2, 1000} {
+			for _, every := range []int{1, 1000} {
 				if got := transcript(t, &pieces{[]byte(in), cutAt(cut)}, Limits{}, every); got != want {
 					t.Fatalf("size %d cut at %d released every %d: wrong commands", size, cut, every)
 				}
