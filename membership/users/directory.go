@@ -19,11 +19,11 @@ func (u *User) Permission() *Permission { return u.permission }
 
 // ACL is the user's line of ACL LIST.
 func (u *User) ACL() string {
-	password := "#" + Fingerprint(u.Hash)
-	if u.Hash == "" {
-		password = "nopass"
+	password := "nopass"
+	if u.Hash != "" {
+		password = "#" + Fingerprint(u.Hash)
 	}
-	return "user " + u.Name + " on " + password + " " + u.permission.Rules()
+	return "user " + u.Name + " on " + password + " " + u.permission.String()
 }
 
 // Open is the user of every client of a server that has no users: "default",

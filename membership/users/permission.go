@@ -1,8 +1,6 @@
 package users
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/tiergrid/tiergrid/node/command"
@@ -14,18 +12,37 @@ type Permission struct {
 	keys     patterns
 	channels patterns
 	rights   Right
-	rules    string
+	rules    []Rules
 }
 
-// patterns are globs; all is set when one of them is "*" without restriction.
+// access says what a pattern gives or a use needs: read, write, both or neither.
+type access uint8
+
+const (
+	read access = 1 << iota
+	write
+)
+
+func needs(use command.KeyFlag) (a access) {
+	if use.Reads() {
+		a |= read
+	}
+	if use.Writes() {
+		a |= write
+	}
+	return a
+}
+
+// patterns are globs. all tells, for each access, whether a pattern "*" gives
+// it: nothing has to be matched then.
 type patterns struct {
-	allRead, allWrite bool
-	list              []pattern
+	all  [read + write + 1]bool
+	list []pattern
 }
 
 type pattern struct {
-	glob        string
-	read, write bool
+	glob  string
+	gives access
 }
 
 // byRoleSet keeps the permission of each combination of roles, once it was asked
@@ -53,17 +70,21 @@ func compileSet(set roleSet) *Permission {
 		if set&(1<<i) == 0 {
 			continue
 		}
-		p, err := compileRules(roles[i].rules)
+		p, err := roles[i].rules.compile()
 		if err != nil {
 			panic("users: role " + string(roles[i].role) + ": " + err.Error())
 		}
 		sum.join(p, roles[i].rights)
 	}
+	for _, c := range command.Commands() {
+		if c.Has(command.NoAuth) { // what needs no login needs no permission
+			sum.set(c, true)
+		}
+	}
 	return sum
 }
 
-// join adds what p allows. In the text the rules of each further role are a
-// selector of their own, as in Redis 7.
+// join adds what q allows.
 func (p *Permission) join(q *Permission, rights Right) {
 	for i := range p.commands {
 		p.commands[i] |= q.commands[i]
@@ -71,103 +92,32 @@ func (p *Permission) join(q *Permission, rights Right) {
 	p.keys.join(q.keys)
 	p.channels.join(q.channels)
 	p.rights |= rights
-	switch {
-	case p.rules == "":
-		p.rules = q.rules
-	default:
-		p.rules += " (" + q.rules + ")"
-	}
+	p.rules = append(p.rules, q.rules...)
 }
 
 func (p *patterns) join(q patterns) {
-	p.allRead = p.allRead || q.allRead
-	p.allWrite = p.allWrite || q.allWrite
-	p.list = append(p.list, q.list...)
-}
-
-// compileRules reads ACL rules: +name, -name, +container|sub, +@category,
-// -@category, ~glob, %R~glob, %W~glob, %RW~glob and &glob.
-func compileRules(text string) (*Permission, error) {
-	p := &Permission{commands: make([]uint64, (command.Count()+63)/64), rules: text}
-	for _, rule := range strings.Fields(text) {
-		if err := p.rule(rule); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-func (p *Permission) rule(rule string) error {
-	switch rule[0] {
-	case '+', '-':
-		return p.commandRule(rule[1:], rule[0] == '+')
-	case '~':
-		p.keys.add(pattern{rule[1:], true, true})
-		return nil
-	case '&':
-		p.channels.add(pattern{rule[1:], true, true})
-		return nil
-	case '%':
-		access, glob, ok := strings.Cut(rule[1:], "~")
-		pat := pattern{glob, strings.Contains(access, "R"), strings.Contains(access, "W")}
-		if !ok || strings.Trim(access, "RW") != "" || !pat.read && !pat.write {
-			break
-		}
-		p.keys.add(pat)
-		return nil
-	}
-	return fmt.Errorf("rule %q is malformed", rule)
-}
-
-func (p *Permission) commandRule(name string, allow bool) error {
-	if name == "@all" {
-		for _, c := range command.Commands() {
-			p.set(c, allow)
-		}
-		return nil
-	}
-	if category, ok := strings.CutPrefix(name, "@"); ok {
-		c, known := command.CategoryByName(category)
-		if !known {
-			return fmt.Errorf("unknown category %q", name)
-		}
-		for _, cmd := range c.Commands() {
-			p.set(cmd, allow)
-		}
-		return nil
-	}
-	c := command.LookupFull([]byte(name))
-	if c == nil {
-		return fmt.Errorf("unknown command %q", name)
-	}
-	p.set(c, allow)
-	for _, sub := range c.Sub {
-		p.set(sub, allow)
-	}
-	return nil
-}
-
-func (p *Permission) set(c *command.Command, allow bool) {
-	if allow {
-		p.commands[c.ID/64] |= 1 << (c.ID % 64)
-	} else {
-		p.commands[c.ID/64] &^= 1 << (c.ID % 64)
+	for _, pat := range q.list {
+		p.add(pat)
 	}
 }
 
 func (p *patterns) add(pat pattern) {
-	if pat.glob == "*" {
-		p.allRead = p.allRead || pat.read
-		p.allWrite = p.allWrite || pat.write
-	}
 	p.list = append(p.list, pat)
+	if pat.glob != "*" {
+		return
+	}
+	for need := range p.all {
+		p.all[need] = p.all[need] || pat.gives&access(need) == access(need)
+	}
 }
 
-// match reports whether one pattern that has the asked access matches.
-func (p *patterns) match(text []byte, read, write bool) bool {
+// match reports whether one pattern gives all of need and matches text.
+func (p *patterns) match(text []byte, need access) bool {
+	if p.all[need] {
+		return true
+	}
 	for i := range p.list {
-		pat := &p.list[i]
-		if (pat.read || !read) && (pat.write || !write) && glob(pat.glob, text) {
+		if p.list[i].gives&need == need && glob(p.list[i].glob, text) {
 			return true
 		}
 	}
@@ -182,32 +132,34 @@ func (p *Permission) Command(c *command.Command) bool {
 
 // Key reports whether key may be used in this way. A use that neither reads nor
 // changes content, such as EXISTS, needs a pattern of any kind.
-func (p *Permission) Key(key []byte, use command.KeyFlag) bool {
-	return p.AllKeys(use) || p.keys.match(key, use.Reads(), use.Writes())
-}
+func (p *Permission) Key(key []byte, use command.KeyFlag) bool { return p.keys.match(key, needs(use)) }
 
 // AllKeys reports whether every key may be used in this way, so that single keys
 // need not be asked for.
-func (p *Permission) AllKeys(use command.KeyFlag) bool {
-	read, write := use.Reads(), use.Writes()
-	if !read && !write {
-		return p.keys.allRead || p.keys.allWrite
-	}
-	return (p.keys.allRead || !read) && (p.keys.allWrite || !write)
-}
+func (p *Permission) AllKeys(use command.KeyFlag) bool { return p.keys.all[needs(use)] }
 
 // Channel reports whether channel may be published to and subscribed to.
-func (p *Permission) Channel(channel []byte) bool {
-	return p.channels.allRead || p.channels.match(channel, true, false)
-}
+func (p *Permission) Channel(channel []byte) bool { return p.channels.match(channel, read) }
 
 // Rights returns what the HTTP API allows.
 func (p *Permission) Rights() Right { return p.rights }
 
-// Rules is the permission as ACL rules; it is empty when nothing is allowed.
-func (p *Permission) Rules() string {
-	if p.rules == "" {
-		return "-@all"
+// Rules returns the permission as ACL rules: those of each role, of which ACL
+// GETUSER shows the first as the user's own and the others as selectors. There
+// is always at least one.
+func (p *Permission) Rules() []Rules {
+	if len(p.rules) == 0 {
+		return []Rules{{Commands: "-@all"}}
 	}
 	return p.rules
+}
+
+// String is the permission as ACL LIST shows it.
+func (p *Permission) String() string {
+	list := p.Rules()
+	text := list[0].String()
+	for _, r := range list[1:] {
+		text += " (" + r.String() + ")"
+	}
+	return text
 }

@@ -29,23 +29,30 @@ const (
 	Monitor Role = "monitor"
 )
 
-// roles holds the rules of each role, in the order of Roles. A rule counts from
-// where it stands on: later ones win.
+// roles holds what each role allows, in the order of Roles.
 var roles = []struct {
 	role   Role
-	rules  string
+	rules  Rules
 	rights Right
 }{
-	{Admin, "~* &* +@all", allRights},
-	{Deployer, "~* &* +@all -@admin +config +client +latency +slowlog +monitor +lastsave +role +save +bgsave +bgrewriteaof",
+	{Admin,
+		Rules{Keys: "~*", Channels: "&*", Commands: "+@all"},
+		allRights},
+	{Deployer,
+		Rules{Keys: "~*", Channels: "&*", Commands: "+@all -@admin" +
+			" +config +client +latency +slowlog +monitor +lastsave +role +save +bgsave +bgrewriteaof"},
 		allRights &^ RightAdmin},
-	{Application, "~* &* +@all -@admin -@dangerous +info +keys +sort +sort_ro +restore",
+	{Application,
+		Rules{Keys: "~*", Channels: "&*", Commands: "+@all -@admin -@dangerous +info +keys +sort +sort_ro +restore"},
 		RightRead | RightWrite | RightListen | RightExecute | RightBulkRead | RightMonitor},
-	{Observer, "%R~* +@read +@connection +@transaction +command +time +cluster +acl|whoami +acl|cat +acl|help" +
-		" -@admin -@dangerous +info +keys +sort_ro",
+	{Observer,
+		Rules{Keys: "%R~*", Commands: "-@all +@read +@connection +@transaction +command +time +cluster" +
+			" +acl|whoami +acl|cat +acl|help -@admin -@dangerous +info +keys +sort_ro"},
 		RightRead | RightBulkRead | RightMonitor},
-	{Monitor, "+@connection -@admin -@dangerous +info +dbsize +command +time +memory|stats +memory|doctor +memory|help" +
-		" +latency -latency|reset +slowlog|len +slowlog|help +lastsave +role +cluster|info +acl|whoami +acl|cat +acl|help",
+	{Monitor,
+		Rules{Commands: "-@all +@connection -@admin -@dangerous +info +dbsize +command +time" +
+			" +memory|stats +memory|doctor +memory|help +latency -latency|reset +slowlog|len +slowlog|help" +
+			" +lastsave +role +cluster|info +acl|whoami +acl|cat +acl|help"},
 		RightMonitor},
 }
 
