@@ -48,6 +48,7 @@ func New(config Config) *Server {
 
 // Run runs a batch; see grid.Grid.
 func (s *Server) Run(_ context.Context, b *wire.Batch) error {
+	s.units.Adopt(b.Table)
 	r := s.runs.Get().(*run)
 	r.begin(b)
 	defer r.end()
@@ -63,6 +64,7 @@ func (s *Server) Watch(_ context.Context, table *topology.Table, database int, k
 	if cache == nil {
 		return nil, command.ErrDatabaseRange
 	}
+	s.units.Adopt(table)
 	t := s.units.Begin(table)
 	defer t.End()
 	watches := make([]wire.Watch, len(keys))

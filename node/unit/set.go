@@ -132,11 +132,18 @@ func (s *Set) every(ctx context.Context, pause time.Duration, f func(context.Con
 	})
 }
 
-// Adopt makes the Set work by a newer table: it learns of new placement groups
-// and of new epochs.
+// Adopt makes the Set work by a table if it is newer than the one it has: it
+// learns of new caches, placement groups and epochs. Whoever brings a request
+// calls it with the table that the request was routed by.
 func (s *Set) Adopt(table *topology.Table) {
+	if have := s.table.Load(); have == table || (have != nil && have.Index >= table.Index) {
+		return
+	}
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
+	if have := s.table.Load(); have != nil && have.Index >= table.Index {
+		return
+	}
 	for i := range table.Groups {
 		group := &table.Groups[i]
 		held := s.unitsOf(group.ID)
