@@ -76,23 +76,4 @@ func objectIdleTime(c *Call) {
 	}
 }
 
-var objectHelpLines = [...]string{
-	"OBJECT <subcommand> <key>. Subcommands are:",
-	"ENCODING <key>",
-	"    How Redis would keep the value: int, embstr or raw.",
-	"FREQ <key>",
-	"    An error, for access frequencies are not tracked.",
-	"IDLETIME <key>",
-	"    An error, for idle times are not tracked.",
-	"REFCOUNT <key>",
-	"    How often Redis would use the value.",
-	"HELP",
-	"    This text.",
-}
-
-func objectHelp(c *Call) {
-	c.Out.Array(len(objectHelpLines))
-	for _, line := range objectHelpLines {
-		c.Out.Status(line)
-	}
-}
+func objectHelp(c *Call) { command.AppendHelp(c.Out, c.Cmd.Parent) }
