@@ -76,23 +76,23 @@ func TestVerify(t *testing.T) {
 func TestARememberedLoginIsForgotten(t *testing.T) {
 	now := &clock{now: time.Unix(1, 0)}
 	v, d := newVerifier(t, VerifierConfig{Lifetime: time.Minute, Now: now.Now}), directory(t, "a")
-	slow := func() uint64 {
-		if err := login(v, d, "a", "a-password"); err != nil {
-			t.Fatal(err)
+	// logins has the user log in twice and wants so many slow hashes until then.
+	logins := func(slow uint64, why string) {
+		t.Helper()
+		for range 2 {
+			if err := login(v, d, "a", "a-password"); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return v.Stats().Right
+		if got := v.Stats().Right; got != slow {
+			t.Errorf("%d slow hashes, want %d: %s", got, slow, why)
+		}
 	}
-	if slow() != 1 || slow() != 1 {
-		t.Fatal("the second login must be answered from memory")
-	}
+	logins(1, "the second login is answered from memory")
 	now.advance(time.Minute)
-	if slow() != 2 || slow() != 2 || v.Stats().Entries != 1 {
-		t.Error("after its lifetime a login is checked anew, and remembered again")
-	}
+	logins(2, "after its lifetime a login is checked anew and remembered again")
 	d = directory(t, "a") // the same password with another salt
-	if slow() != 3 {
-		t.Error("a changed hash must drop what was remembered")
-	}
+	logins(3, "a changed hash drops what was remembered")
 	d = NewDirectory(3, nil)
 	if err := login(v, d, "a", "a-password"); !errors.Is(err, ErrWrongPassword) {
 		t.Errorf("a removed user logged in: %v", err)
