@@ -10,6 +10,7 @@ import "testing"
 func TestReadingAllocatesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ batch, size int }{
 		"100 B alone":        {1, 100},
+		"100 B by 40":        {40, 100},
 		"100 B pipelined":    {256, 100},
 		"16 kB pipelined":    {4, 16_000},
 		"120 kB pipelined":   {4, 120_000},

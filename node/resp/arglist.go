@@ -103,7 +103,9 @@ func (a *arglist) shrink() {
 		a.slab.put(0)
 		a.slab = nil
 	}
-	a.old = nil
+	if cap(a.old) > keptHeld {
+		a.old = nil
+	}
 	clear(a.first[:])
 	a.v = a.first[:0]
 }

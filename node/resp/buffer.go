@@ -58,12 +58,13 @@ var (
 	pools [numClasses]sync.Pool
 	large = largePool{limit: maxRetained}
 
-	// Two gauges that every connection touches: apart, so that updates of one
-	// do not slow readers of the other.
+	// The gauges change together and often, so they share a cache line with
+	// each other and with nothing else.
 	inUse struct {
+		_     [64]byte
 		count atomic.Int64
 		bytes atomic.Int64
-		_     [48]byte
+		_     [64]byte
 	}
 )
 
@@ -107,6 +108,7 @@ func (b *Buffer) Release() {
 	}
 	b.inUse = false
 	b.B = nil
+	poison(b.mem)
 	inUse.count.Add(-1)
 	inUse.bytes.Add(-int64(len(b.mem)))
 	switch {

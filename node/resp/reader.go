@@ -16,7 +16,7 @@ const (
 
 	// argOverhead is what an argument costs beside its bytes.
 	argOverhead = 32
-	// keptHeld is the most entries of the held list that an idle Reader keeps.
+	// keptHeld is the most entries that an idle Reader's lists of held memory keep.
 	keptHeld = 8
 )
 
@@ -173,6 +173,7 @@ func (r *Reader) releaseHeld(n int) {
 // idle returns to the small chunk: nothing is buffered, no argument lives.
 func (r *Reader) idle() {
 	r.rd, r.wr, r.scanned, r.backlog = 0, 0, 0, false
+	poison(r.small.mem)
 	r.args.shrink()
 	if cap(r.held) > keptHeld {
 		r.held = nil

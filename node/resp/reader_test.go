@@ -301,6 +301,37 @@ func TestReleaseKeepsTheCommandBeingRead(t *testing.T) {
 	}
 }
 
+// A token at the end of a full chunk moves to its front when nothing else in
+// the chunk is needed.
+func TestChunkIsReusedUnderSteadyLoad(t *testing.T) {
+	used := buffersUsed(t)
+	line := "GET 0123456789012345678901234567890123456789\r\n"
+	r := NewReader(&loop{data: []byte(strings.Repeat(line, 999))}, Limits{})
+	defer r.Close()
+	for i := range 5000 {
+		args, err := r.Next()
+		if err != nil || string(args[1]) != "0123456789012345678901234567890123456789" {
+			t.Fatalf("command %d: %q, %v", i, args, err)
+		}
+		r.Release()
+		if n := used(); n > largeChunk {
+			t.Fatalf("%d bytes of buffers", n)
+		}
+	}
+}
+
+func TestBufferedCountsTheArgumentBeingRead(t *testing.T) {
+	in := AppendCommand(nil, "SET", "k", strings.Repeat("v", 50000))
+	r := NewReader(bytes.NewReader(in[:40000]), Limits{})
+	defer r.Close()
+	if _, err := r.Next(); err != io.ErrUnexpectedEOF {
+		t.Fatal(err)
+	}
+	if got, want := r.Buffered(), 40000-len("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$50000\r\n"); got != want {
+		t.Errorf("%d bytes buffered, want %d", got, want)
+	}
+}
+
 func TestSetLimitsAfterLogin(t *testing.T) {
 	big := AppendCommand(nil, "SET", "k", strings.Repeat("v", 17000))
 	in := append(AppendCommand(nil, "AUTH", "p"), big...)

@@ -93,12 +93,13 @@ func TestPeerThatReadsNothingTimesOut(t *testing.T) {
 
 // A slow peer that keeps reading is served for much longer than the timeout.
 func TestSlowButSteadyPeerIsServed(t *testing.T) {
-	const timeout, size = 150 * time.Millisecond, 8 << 20
+	const timeout, size = 300 * time.Millisecond, 8 << 20
 	for name, write := range map[string]func(*Writer){
 		"one write": func(w *Writer) { w.Raw(make([]byte, 10)); w.BulkString(string(make([]byte, size))) },
 		"writev":    func(w *Writer) { w.BulkOwned(owned(size, 'x')) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server, client := tcpPair(t)
 			smallSockets(t, server, client)
 			w := NewWriter(server, 2)
@@ -106,7 +107,7 @@ func TestSlowButSteadyPeerIsServed(t *testing.T) {
 			write(w)
 			total := w.Pending()
 			done := make(chan int, 1)
-			go func() { done <- readSlowly(client, total, 6*timeout) }()
+			go func() { done <- readSlowly(client, total, 4*timeout) }()
 			if err := w.Flush(); err != nil {
 				t.Fatal(err)
 			}

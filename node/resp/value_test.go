@@ -83,7 +83,7 @@ func TestReadReply(t *testing.T) {
 
 func TestReadReplyRefusesBadReplies(t *testing.T) {
 	for _, in := range []string{"x\r\n", "\r\n", "+OK\n", ":x\r\n", ":\r\n", "$x\r\n", "$-2\r\n", "*-2\r\n", "$1\r\nabc", "#x\r\n",
-		"(1x\r\n", "(\r\n", "_x\r\n", ",x\r\n", "|-1\r\n", "$?\r\n", "*?\r\n", "*1\r\nx\r\n"} {
+		"(1x\r\n", "(\r\n", "_x\r\n", ",x\r\n", "|-1\r\n", "|x\r\n", "|1\r\nx\r\n", "$?\r\n", "*?\r\n", "*1\r\nx\r\n"} {
 		if _, err := ReadReply(bufio.NewReader(strings.NewReader(in)), ReplyLimits{}); !errors.Is(err, ErrBadReply) {
 			t.Errorf("%q: %v", in, err)
 		}

@@ -57,8 +57,10 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer of the given protocol version, 2 or 3. Large
-// output to a *net.TCPConn or *net.UnixConn goes out with writev. With a nil
-// dst the Writer only collects: see Bytes and WriteTo.
+// output goes out with writev if dst itself is a *net.TCPConn or *net.UnixConn,
+// so it should not be wrapped without need; other destinations get it copied
+// into writes of 64 KiB. With a nil dst the Writer only collects: see Bytes and
+// WriteTo.
 func NewWriter(dst io.Writer, proto int) *Writer {
 	w := &Writer{dst: dst, proto: int8(proto)}
 	w.cur = w.inline[:0]

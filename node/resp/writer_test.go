@@ -25,6 +25,7 @@ var encoderCases = []struct {
 	{"least int", func(w *Writer) { w.Int(math.MinInt64) }, ":-9223372036854775808\r\n", ":-9223372036854775808\r\n"},
 	{"bulk", func(w *Writer) { w.Bulk([]byte("a\r\nb")) }, "$4\r\na\r\nb\r\n", "$4\r\na\r\nb\r\n"},
 	{"empty bulk", func(w *Writer) { w.Bulk(nil) }, "$0\r\n\r\n", "$0\r\n\r\n"},
+	{"owned bulk without a buffer", func(w *Writer) { w.BulkOwned([]byte("ab"), nil) }, "$2\r\nab\r\n", "$2\r\nab\r\n"},
 	{"bulk string", func(w *Writer) { w.BulkString("ab") }, "$2\r\nab\r\n", "$2\r\nab\r\n"},
 	{"null", func(w *Writer) { w.Null() }, "$-1\r\n", "_\r\n"},
 	{"null array", func(w *Writer) { w.NullArray() }, "*-1\r\n", "_\r\n"},
@@ -84,7 +85,7 @@ func TestDoubleAsRedisPrintsIt(t *testing.T) {
 	}{
 		{0, "0"}, {math.Copysign(0, -1), "-0"}, {1, "1"}, {-3, "-3"}, {3.14, "3.14"}, {-0.5, "-0.5"},
 		{0.1, "0.1"}, {math.Nextafter(0.3, 1), "0.30000000000000004"}, {1.0 / 3, "0.3333333333333333"}, {100.25, "100.25"},
-		{1e15, "1000000000000000"}, {1e18, "1000000000000000000"}, {1e19, "1e+19"}, {1e20, "1e+20"},
+		{1e15, "1000000000000000"}, {1e18, "1000000000000000000"}, {1e19, "1e+19"}, {1.2345678901234567e19, "12345678901234567000"}, {1e20, "1e+20"},
 		{1.5e300, "1.5e+300"}, {1e-5, "0.00001"}, {1e-7, "1e-7"}, {1.5e-7, "1.5e-7"}, {123e-9, "1.23e-7"},
 		{0.001234, "0.001234"}, {5e-324, "5e-324"}, {math.MaxFloat64, "1.7976931348623157e+308"},
 		{math.Pi, "3.141592653589793"}, {17179869184.5, "17179869184.5"}, {-1e100, "-1e+100"},
