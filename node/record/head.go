@@ -117,6 +117,9 @@ func ParseHeadRow(row []byte) (Head, []byte, error) {
 		Deadline: int64(binary.BigEndian.Uint64(row[16:])),
 	}
 	inline := row[HeadSize:]
+	if row[2]|row[3] != 0 {
+		return Head{}, nil, ErrCorrupt
+	}
 	if h.Length > MaxPayload || (!h.Split() && len(inline) != int(h.Length)) || (h.Split() && len(inline) != 0) {
 		return Head{}, nil, ErrCorrupt
 	}

@@ -20,13 +20,15 @@ const HashBits = 39
 
 // MaxRowKeyOverhead is how much longer than its key a row key of an entry is at
 // most: that of the deadline index.
-const MaxRowKeyOverhead = 1 + 4 + 2 + 8 + 2 + hashSize
+const MaxRowKeyOverhead = deadlineOffset + 2 + hashSize
 
 const (
 	prefixSize  = 1 + 4 + 2 // space, cache, slot
 	hashSize    = 5
 	keyOffset   = prefixSize + hashSize
 	chunkSuffix = 4
+	// deadlineOffset is where the slot stands in a row key of the deadline index.
+	deadlineOffset = 1 + 4 + 2 + 8
 )
 
 // Key is one key of one cache with all that orders it on disk.
@@ -109,15 +111,14 @@ func ParseHead(row []byte) (Key, bool) {
 
 // ParseDeadline splits the row key of a deadline index row. The name aliases row.
 func ParseDeadline(row []byte) (Key, bool) {
-	const slotOffset = 1 + 4 + 2 + 8
-	if len(row) < slotOffset+2+hashSize || row[0] != SpaceDeadline {
+	if len(row) < deadlineOffset+2+hashSize || row[0] != SpaceDeadline {
 		return Key{}, false
 	}
 	return Key{
 		Cache: topology.CacheID(binary.BigEndian.Uint32(row[1:])),
-		Slot:  binary.BigEndian.Uint16(row[slotOffset:]),
-		Hash:  readHash(row[slotOffset+2:]),
-		Name:  row[slotOffset+2+hashSize:],
+		Slot:  binary.BigEndian.Uint16(row[deadlineOffset:]),
+		Hash:  readHash(row[deadlineOffset+2:]),
+		Name:  row[deadlineOffset+2+hashSize:],
 	}, true
 }
 
@@ -149,10 +150,14 @@ func AppendJournalKey(dst []byte, number uint64) []byte {
 // Stripe gives all rows of one key the same number, and is what a stack of tiers
 // needs to keep the rows of a key together.
 func Stripe(row []byte) uint32 {
-	if len(row) < keyOffset {
+	end := keyOffset
+	if len(row) > 0 && row[0] == SpaceDeadline {
+		end = deadlineOffset + 2 + hashSize
+	}
+	if len(row) < end {
 		return 0
 	}
-	return binary.BigEndian.Uint32(row[keyOffset-4:])
+	return binary.BigEndian.Uint32(row[end-4:])
 }
 
 // Stripe is that of the key's rows.
@@ -165,8 +170,11 @@ func Domain(row []byte) uint32 {
 		return 0
 	}
 	cache := binary.BigEndian.Uint32(row[1:])
-	slot := binary.BigEndian.Uint16(row[5:])
-	return cache*topology.Partitions + uint32(topology.Partition(slot))
+	number := binary.BigEndian.Uint16(row[5:])
+	if row[0] != SpaceDeadline {
+		number = topology.Partition(number)
+	}
+	return cache*topology.Partitions + uint32(number)
 }
 
 func (k *Key) appendEntry(dst []byte, space byte) []byte {
