@@ -120,19 +120,19 @@ func (r *runner) requests(ctx context.Context, g *Group, t Test, both contestant
 				return 0, fmt.Errorf("first runs of %s: %w", s.Name(), err)
 			}
 			rate = row.RPS
-			if took := float64(n) / rate; took >= r.suite.RunTime.Seconds()/4 || n >= maxTestRequests {
+			if took := float64(n) / rate; took >= g.RunTime.Seconds()/4 || n >= maxTestRequests {
 				break
 			}
-			n = min(maxTestRequests, max(2*n, int(rate*r.suite.RunTime.Seconds()/3)))
+			n = min(maxTestRequests, max(2*n, int(rate*g.RunTime.Seconds()/3)))
 		}
-		slower = min(slower, rate*r.suite.RunTime.Seconds())
+		slower = min(slower, rate*g.RunTime.Seconds())
 	}
 	return max(1, int(slower)), nil
 }
 
 func (r *runner) bench(g *Group, t Test, addr string, n int) benchmark {
 	return benchmark{program: r.Program, addr: addr, test: t, value: g.Value, keys: g.Keys,
-		requests: n, within: 10*r.suite.RunTime + time.Minute}
+		requests: n, within: 10*g.RunTime + time.Minute}
 }
 
 // measure does one run of contestant i. Both servers are quiet and the disk has

@@ -206,6 +206,7 @@ func TestValidate(t *testing.T) {
 		"no groups":        func(s *Suite) { s.Groups = nil },
 		"negative pairs":   func(s *Suite) { s.Pairs = -1 },
 		"endless":          func(s *Suite) { s.RunTime = time.Hour },
+		"endless group":    func(s *Suite) { s.Groups[1].RunTime = time.Hour },
 		"no command":       func(s *Suite) { s.Groups[1].A.Args = nil },
 		"one name":         func(s *Suite) { s.Groups[1].B.Name = "a" },
 		"no keys":          func(s *Suite) { s.Groups[1].Keys = 0 },

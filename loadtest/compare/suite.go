@@ -36,6 +36,8 @@ type Group struct {
 	Value int    `json:"value_bytes"`
 	Keys  int    `json:"keys"`
 	Tests []Test `json:"tests"`
+	// RunTime is the suite's for this group, 0: the suite's.
+	RunTime time.Duration `json:"-"`
 }
 
 // Test is one redis-benchmark run, repeated.
@@ -47,7 +49,7 @@ type Test struct {
 	Pipeline int `json:"pipeline"`
 	// Clients is -c, 0: 50.
 	Clients int `json:"clients"`
-	// Requests is -n, 0: as many as take about the suite's RunTime.
+	// Requests is -n, 0: as many as take about the RunTime.
 	Requests int `json:"requests"`
 	// Need is the least ratio A/B of requests per second that passes, 0: any.
 	Need float64 `json:"need,omitempty"`
@@ -72,6 +74,7 @@ func (s Suite) withDefaults() Suite {
 	s.Settle = or(s.Settle, defaultSettle)
 	s.Groups = slices.Clone(s.Groups)
 	for g := range s.Groups {
+		s.Groups[g].RunTime = or(s.Groups[g].RunTime, s.RunTime)
 		s.Groups[g].Tests = slices.Clone(s.Groups[g].Tests)
 		for i := range s.Groups[g].Tests {
 			t := &s.Groups[g].Tests[i]
@@ -94,8 +97,8 @@ func or[T comparable](v, d T) T {
 // Validate says what makes the suite unusable.
 func (s Suite) Validate() error {
 	s = s.withDefaults()
-	if s.Pairs < 1 || s.RunTime < 0 || s.RunTime > maxRunTime || s.Settle < 0 || len(s.Groups) == 0 {
-		return fmt.Errorf("%w %q: %d pairs of %v in %d groups", ErrSuite, s.Name, s.Pairs, s.RunTime, len(s.Groups))
+	if s.Pairs < 1 || s.Settle < 0 || len(s.Groups) == 0 {
+		return fmt.Errorf("%w %q: %d pairs in %d groups", ErrSuite, s.Name, s.Pairs, len(s.Groups))
 	}
 	for _, g := range s.Groups {
 		if err := g.validate(); err != nil {
@@ -115,6 +118,8 @@ func (g Group) validate() error {
 		return fmt.Errorf("%d keys of %d bytes", g.Keys, g.Value)
 	case len(g.Tests) == 0:
 		return errors.New("no tests")
+	case g.RunTime < 0 || g.RunTime > maxRunTime:
+		return fmt.Errorf("runs of %v", g.RunTime)
 	}
 	for _, t := range g.Tests {
 		if t.Command == "" || t.Pipeline < 1 || t.Pipeline > maxPipeline || t.Clients < 1 ||

@@ -13,10 +13,11 @@ const (
 	idleDialers = 32
 	// perSource is how many connections share one loopback source address; the
 	// ports of one address would end at some 28,000.
-	perSource = 8000
+	perSource = 20_000
 	spareFDs  = 200
-	// idleBuffer is the read buffer of a connection that only hears PONG.
-	idleBuffer = 128
+	// idleBuffer is the read buffer of a connection that only hears PONG, or one
+	// line that says why it is not wanted.
+	idleBuffer = 1 << 10
 )
 
 // Idle is a set of open connections on which nothing happens.
