@@ -11,9 +11,8 @@ const (
 	// checkEvery is after how many sets the number of rows is looked at:
 	// counting reads one word of each segment.
 	checkEvery = 256
-	// maxFillers bounds the fillers of one look.
-	maxFillers = 8
-	// maxFiller bounds the size of one.
+	// maxFiller bounds the size of one empty row. In small rings it is far
+	// smaller: they must all be pushed about as often.
 	maxFiller = 64 << 10
 )
 
@@ -23,9 +22,13 @@ const (
 // its space stays used until the ring comes round, the ring turns that much
 // earlier, and the oldest rows go. The alternative, not to admit new rows,
 // would keep the oldest rows and serve nothing that is hot now.
+//
+// While the rings are still empty in part, it keeps them as full as the index,
+// so that both are full at the same time.
 type filler struct {
 	entries int64
 	ring    int64
+	share   int64 // of the rings, for each row the index may hold
 	zeros   []byte
 	sets    atomic.Uint64
 	bytes   atomic.Int64  // ring bytes of all sets, until the rings are full
@@ -33,8 +36,8 @@ type filler struct {
 }
 
 func (f *filler) init(s sizing) {
-	f.entries, f.ring = s.entries, s.ring
-	f.zeros = make([]byte, min(maxFiller, s.limit-fillerKey))
+	f.entries, f.ring, f.share = s.entries, s.ring, s.ring/s.entries
+	f.zeros = make([]byte, min(maxFiller, s.limit/8))
 }
 
 // fillerKey is longer than an install number and shorter than any key with
@@ -51,19 +54,18 @@ func (f *filler) wrote(cache *freecache.Cache, size int) {
 	}
 }
 
-// trim pushes the rings forward by what the rows over the bound take.
+// trim pushes the rings forward by what the rows of the index are short of
+// their share, or by the share of the rows over the bound, but by no more than
+// twice what can have come since the last look.
 func (f *filler) trim(cache *freecache.Cache) {
 	entries := cache.EntryCount()
-	over := entries - f.entries
-	if over <= 0 {
-		return
+	need := (entries - f.entries) * f.share
+	if used := f.bytes.Load(); used < f.ring {
+		need = entries*f.share - used
 	}
-	need := over * (f.ring / entries)
-	for range maxFillers {
+	need = min(need, 2*checkEvery*f.share)
+	for need > 0 {
 		n := min(need, int64(len(f.zeros)))
-		if n <= 0 {
-			return
-		}
 		f.push(cache, f.zeros[:n])
 		need -= n
 	}

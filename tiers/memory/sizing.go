@@ -24,7 +24,8 @@ const maxKey = freecacheKey - installSize
 // doubles when one slot is full. A capacity of c costs 256·256·16·c bytes =
 // c MiB over all segments. Rows fall into slots at random, so the fullest slot
 // stands well above the average: with an average of a, a + 5·√a is passed so
-// rarely that only single segments double beyond c. Hence the bound on rows:
+// rarely that only some segments double beyond c (in a tier of 32 MiB full of
+// 10 B rows that makes a fifth more than max-size, with 100 B rows a tenth). Hence the bound on rows:
 // 65,536·a, where a + 5·√a = c, and c is the largest power of two that keeps
 // the index within an eighth of max-size, or a quarter while that is little.
 type sizing struct {
