@@ -10,11 +10,11 @@ import (
 // foreign are words of the places and the ways in which this was written. A
 // reader of the repository has none of them: it speaks of the product alone.
 var foreign = []*regexp.Regexp{
-	regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:])/(?:work|root|home/[a-z]+|Users/[A-Za-z]+)/`), // a path of one machine
+	regexp.MustCompile(`(?m)(?:^|[ \t"'` + "`" + `(=:])/(?:work|root|home/[a-z]+|Users/[A-Za-z]+)/`), // a path of one machine
 	regexp.MustCompile(`(?i)\b(?:issue|ticket)s? ?#?\d+\b`),
 	regexp.MustCompile(`(?i)\bwork ?place\b`),
 	regexp.MustCompile(`\bCEO\b`),
-	regexp.MustCompile(`(?i)\b(?:as asked|as requested|the brief|my brief|previous session|this session's work)\b`),
+	regexp.MustCompile(`(?i)\b(?:as requested|the brief|my brief|previous session|this session's work)\b`),
 	regexp.MustCompile(`(?i)\b(?:chat ?gpt|claude|copilot|language model|ai[- ]assistant)\b`),
 	regexp.MustCompile(`\b(?:TODO|FIXME|XXX)\b`),
 }
@@ -31,15 +31,15 @@ func notRead(name string) bool {
 func Words(t *Tree) []Finding {
 	var out []Finding
 	for _, name := range t.Files {
+		text := t.Text[name]
 		if notRead(name) {
 			continue
 		}
-		for i, line := range strings.Split(t.Text[name], "\n") {
-			for _, re := range foreign {
-				if m := re.FindString(line); m != "" {
-					out = append(out, Finding{name + ":" + strconv.Itoa(i+1), "says " + strconv.Quote(strings.TrimSpace(m)),
-						"the repository speaks of the product alone, and does today what it says"})
-				}
+		for _, re := range foreign {
+			for _, at := range re.FindAllStringIndex(text, -1) {
+				line := 1 + strings.Count(text[:at[0]], "\n")
+				out = append(out, Finding{name + ":" + strconv.Itoa(line), "says " + strconv.Quote(strings.TrimSpace(text[at[0]:at[1]])),
+					"the repository speaks of the product alone, and does today what it says"})
 			}
 		}
 	}
