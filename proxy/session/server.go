@@ -1,0 +1,174 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tiergrid/tiergrid/proxy/auth"
+	"github.com/tiergrid/tiergrid/proxy/grid"
+)
+
+// ErrClosed is returned by Serve after Drain or Close.
+var ErrClosed = errors.New("session: server closed")
+
+// Server serves RESP clients.
+type Server struct {
+	// Static after construction.
+	cfg      Config
+	grid     grid.Grid
+	auth     *auth.Authenticator
+	log      *slog.Logger
+	settings *Settings
+	started  time.Time
+	runID    string
+	ctx      context.Context // ends when sessions must
+	cancel   context.CancelFunc
+
+	// Shared by all sessions; each has its own rules.
+	stats    counters
+	slow     slowLog
+	monitors monitorSet
+	pause    pause
+	rate     rateMeter
+
+	// clock is the time in Unix milliseconds, at most one tick old.
+	clock       atomic.Int64
+	maxClients  atomic.Int64
+	idleTimeout atomic.Int64 // seconds
+	port        atomic.Int64 // of the first TCP listener
+	peakMemory  atomic.Uint64
+
+	mu struct {
+		sync.Mutex
+		closing   bool
+		lastID    uint64
+		listeners map[net.Listener]struct{}
+		sessions  map[uint64]*session
+	}
+	sessions sync.WaitGroup // of goroutines in ServeConn and Serve
+	keeper   sync.WaitGroup
+	stop     chan struct{} // closed to end the keeper
+	stopOnce sync.Once
+}
+
+// Open returns a Server that is ready for Serve. Close must be called to end it.
+func Open(cfg Config) (*Server, error) {
+	cfg, err := cfg.validate()
+	if err != nil {
+		return nil, err
+	}
+	srv := &Server{
+		cfg: cfg, grid: cfg.Grid, auth: cfg.Auth, log: cfg.Logger, settings: cfg.Settings,
+		started: time.Now(), runID: newRunID(), stop: make(chan struct{}),
+	}
+	srv.ctx, srv.cancel = context.WithCancel(context.Background())
+	srv.mu.lastID = cfg.FirstClientID
+	srv.mu.listeners = make(map[net.Listener]struct{})
+	srv.mu.sessions = make(map[uint64]*session)
+	srv.stats.init()
+	srv.slow.init(cfg.Limits)
+	srv.maxClients.Store(int64(cfg.Limits.Clients))
+	srv.idleTimeout.Store(int64(cfg.Limits.Idle / time.Second))
+	srv.settings.Add(srv.ownSettings()...)
+	srv.tick(time.Now())
+	srv.keeper.Add(1)
+	go srv.keep()
+	return srv, nil
+}
+
+// newRunID returns 40 hexadecimal digits that name this start of the process.
+func newRunID() string {
+	var b [20]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Drain stops accepting, lets every session finish the commands it has read, and
+// waits until all have ended or ctx is done.
+func (srv *Server) Drain(ctx context.Context) error {
+	for _, s := range srv.shut() {
+		s.wake()
+	}
+	return srv.wait(ctx)
+}
+
+// Close drains until ctx is done, then cuts off what is left and waits for every
+// goroutine of the Server.
+func (srv *Server) Close(ctx context.Context) error {
+	err := srv.Drain(ctx)
+	srv.cancel()
+	for _, s := range srv.clients() {
+		s.kill()
+	}
+	srv.sessions.Wait()
+	srv.stopOnce.Do(func() { close(srv.stop) })
+	srv.keeper.Wait()
+	return err
+}
+
+// shut ends the listeners, refuses new sessions and returns those there are.
+func (srv *Server) shut() []*session {
+	srv.mu.Lock()
+	srv.mu.closing = true
+	for ln := range srv.mu.listeners {
+		ln.Close() // ends its Serve
+	}
+	srv.mu.Unlock()
+	return srv.clients()
+}
+
+func (srv *Server) wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { // ends with the sessions, which Close waits for
+		srv.sessions.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// draining reports whether sessions should end once they have nothing to do.
+func (srv *Server) draining() bool {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	return srv.mu.closing
+}
+
+// clients returns all sessions by id.
+func (srv *Server) clients() []*session {
+	srv.mu.Lock()
+	list := make([]*session, 0, len(srv.mu.sessions))
+	for _, s := range srv.mu.sessions {
+		list = append(list, s)
+	}
+	srv.mu.Unlock()
+	slices.SortFunc(list, func(a, b *session) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// count is the number of sessions now.
+func (srv *Server) count() int {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	return len(srv.mu.sessions)
+}
+
+// now is the time in Unix milliseconds, at most one tick old.
+func (srv *Server) now() int64 { return srv.clock.Load() }
