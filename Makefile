@@ -63,11 +63,11 @@ fuzz: ## every fuzz target for FUZZTIME
 bench: build ## speed and memory next to redis-server; BENCH=--quick is shorter
 	$(BIN) loadtest bench --tiergrid $(BIN) $(BENCH)
 
-e2e: build ## the built binary judged from outside
-	@scripts/e2e -timeout 10m
+e2e: ## the built binary judged from outside
+	$(GO) test -count=1 -timeout 10m ./cmd/e2e/...
 
-soak: build ## the end-to-end tests ROUNDS times over
-	@scripts/e2e -timeout 24h -count=$(ROUNDS)
+soak: ## the end-to-end tests ROUNDS times over
+	$(GO) test -count=$(ROUNDS) -timeout 24h ./cmd/e2e/...
 
 clean: ## remove what the build made; never touches DATA
 	rm -rf bin

@@ -113,6 +113,8 @@ func TestImportsFindsPlanted(t *testing.T) {
 		{"tiers/a_test.go", Module + "/tiers/tiertest", nil},
 		{"tiers/ssd/a.go", "github.com/cockroachdb/pebble/v2/vfs", nil},
 		{"node/unit/a.go", "github.com/cockroachdb/pebble/v2/vfs", []string{"adapter"}},
+		{"node/unit/a_test.go", "github.com/cockroachdb/pebble/v2/vfs", nil},
+		{"proxy/router/a_test.go", "github.com/cockroachdb/pebble/v2/vfs", []string{"adapter"}},
 		{"membership/a.go", "github.com/hashicorp/serf/serf", []string{"hint"}},
 		{"membership/gossip/a.go", "github.com/hashicorp/serf/serf", nil},
 		{"membership/control/a.go", "github.com/hashicorp/raft", nil},
