@@ -23,7 +23,7 @@ type Bootstrap struct {
 
 func (Bootstrap) kind() kind { return kindBootstrap }
 
-func (b Bootstrap) validate() error { return nil }
+func (b Bootstrap) validate() error { return checkName("cluster", b.Name) }
 
 func (b Bootstrap) encode(e *encoder) {
 	e.id(b.ClusterID)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tiergrid/tiergrid/membership/topology"
@@ -62,7 +63,12 @@ type CreateCache struct {
 
 func (CreateCache) kind() kind { return kindCreateCache }
 
-func (c CreateCache) validate() error { return nil }
+func (c CreateCache) validate() error {
+	if c.Template == "" {
+		return checkCacheName(c.Name)
+	}
+	return errors.Join(checkCacheName(c.Name), checkName("template", c.Template))
+}
 
 func (c CreateCache) encode(e *encoder) {
 	e.text(c.Name)
@@ -184,27 +190,29 @@ func (s *State) redefine(have, made Cache, holdsEntries bool) error {
 	if !have.Automatic {
 		return fmt.Errorf("cache %s: %w: database %d is cache %s", made.Name, ErrDatabaseTaken, have.Database, have.Name)
 	}
+	if holdsEntries && !samePlacement(have, made) {
+		return fmt.Errorf("database %d %w, so it cannot become cache %s, which would alter %s; give that cache another database number and copy the entries",
+			have.Database, ErrHoldsEntries, made.Name, placementChange(have.Policy, made.Policy))
+	}
 	made.Database = have.Database
-	return s.replace(have, made, holdsEntries)
+	return s.replace(have, made)
 }
 
 // replace puts made in the place of have, under the same ID if the placement
 // group stays the same and otherwise under a new one, without the entries.
-func (s *State) replace(have, made Cache, holdsEntries bool) error {
-	if placementOf(have.Policy) == placementOf(made.Policy) {
+func (s *State) replace(have, made Cache) error {
+	i := s.cacheIndex(have.ID)
+	if samePlacement(have, made) {
 		made.ID, made.Group = have.ID, have.Group
-		i := s.cacheIndex(have.ID)
 		s.Caches = slices.Clone(s.Caches)
 		s.Caches[i] = made
 		return nil
 	}
-	if holdsEntries {
-		return fmt.Errorf("cache %s %w, so %s cannot be altered; create another cache with these values and copy the entries",
-			have.Name, ErrHoldsEntries, placementChange(have.Policy, made.Policy))
-	}
-	s.Caches = drop(s.Caches, s.cacheIndex(have.ID))
+	s.Caches = drop(s.Caches, i)
 	return s.addCache(made)
 }
+
+func samePlacement(a, b Cache) bool { return placementOf(a.Policy) == placementOf(b.Policy) }
 
 // placementChange names what of the placement differs.
 func placementChange(have, made topology.Policy) string {
@@ -212,14 +220,11 @@ func placementChange(have, made topology.Policy) string {
 	if have.Mode == made.Mode {
 		change.Owners = &made.Owners
 	}
-	var text string
+	var list []string
 	for _, d := range change.differences(have) {
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s (%s, asked for %s)", d.Setting, d.Have, d.Asked)
+		list = append(list, fmt.Sprintf("%s from %s to %s", d.Setting, d.Have, d.Asked))
 	}
-	return text
+	return strings.Join(list, " and ")
 }
 
 func (s *State) cacheIndex(id topology.CacheID) int {
@@ -252,7 +257,7 @@ type AlterCache struct {
 
 func (AlterCache) kind() kind { return kindAlterCache }
 
-func (a AlterCache) validate() error { return nil }
+func (a AlterCache) validate() error { return checkName("cache", a.Name) }
 
 func (a AlterCache) encode(e *encoder) {
 	e.text(a.Name)
@@ -277,7 +282,11 @@ func (a AlterCache) apply(s *State, at time.Time) error {
 	if err := checkPolicy(made.Policy); err != nil {
 		return fmt.Errorf("cache %s: %w", a.Name, err)
 	}
-	return s.replace(have, made, a.HoldsEntries)
+	if a.HoldsEntries && !samePlacement(have, made) {
+		return fmt.Errorf("cache %s %w, so altering %s is refused; create another cache and copy the entries",
+			a.Name, ErrHoldsEntries, placementChange(have.Policy, made.Policy))
+	}
+	return s.replace(have, made)
 }
 
 // RemoveCache removes a cache with all its entries. If it had a database number,
@@ -286,7 +295,7 @@ type RemoveCache struct{ Name string }
 
 func (RemoveCache) kind() kind { return kindRemoveCache }
 
-func (r RemoveCache) validate() error { return nil }
+func (r RemoveCache) validate() error { return checkName("cache", r.Name) }
 
 func (r RemoveCache) encode(e *encoder) { e.text(r.Name) }
 
@@ -305,70 +314,4 @@ func (r RemoveCache) apply(s *State, at time.Time) error {
 		return nil
 	}
 	return s.restoreDatabase(have.Database, at)
-}
-
-// restoreDatabase makes the automatic cache of a number anew. It has the number
-// as its name, or the lowest free one where SWAPDB has moved that name away.
-func (s *State) restoreDatabase(n int, at time.Time) error {
-	template, _ := s.Template(DefaultTemplate)
-	for _, name := range append([]int{n}, numbers()...) {
-		if _, taken := s.CacheNamed(strconv.Itoa(name)); !taken {
-			c := automatic(n, strconv.Itoa(name), template.Policy, at)
-			c.Home = name
-			return s.addCache(c)
-		}
-	}
-	return errors.New("control: no free name for a database")
-}
-
-func numbers() []int {
-	list := make([]int, topology.Databases)
-	for i := range list {
-		list[i] = i
-	}
-	return list
-}
-
-func automatic(n int, name string, policy topology.Policy, at time.Time) Cache {
-	return Cache{
-		Cache: topology.Cache{Name: name, Database: n, Template: DefaultTemplate, Policy: policy},
-		Home:  n, Automatic: true, Created: at, Altered: at,
-	}
-}
-
-// SwapDatabases makes SELECT A reach what SELECT B reached, and the other way
-// round.
-type SwapDatabases struct{ A, B int }
-
-func (SwapDatabases) kind() kind { return kindSwapDatabases }
-
-func (w SwapDatabases) validate() error { return nil }
-
-func (w SwapDatabases) encode(e *encoder) {
-	e.int(int64(w.A))
-	e.int(int64(w.B))
-}
-
-func decodeSwapDatabases(d *decoder) Entry { return SwapDatabases{int(d.int()), int(d.int())} }
-
-func (w SwapDatabases) apply(s *State, _ time.Time) error {
-	if !s.Bootstrapped() {
-		return ErrNotBootstrapped
-	}
-	if err := errors.Join(checkDatabase(w.A), checkDatabase(w.B)); err != nil {
-		return err
-	}
-	if w.A == w.B {
-		return errUnchanged
-	}
-	s.Caches = slices.Clone(s.Caches)
-	for i := range s.Caches {
-		switch c := &s.Caches[i]; c.Database {
-		case w.A:
-			c.Database = w.B
-		case w.B:
-			c.Database = w.A
-		}
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 )
 
 // encoder appends the primitive values that entries and snapshots are made of.
@@ -33,6 +34,12 @@ func (e *encoder) texts(list []string) {
 }
 
 func (e *encoder) id(v [16]byte) { e.b = append(e.b, v[:]...) }
+
+// time writes milliseconds since 1970, and 0 for the zero time and for whatever
+// was before.
+func (e *encoder) time(t time.Time) {
+	e.int(max(0, t.UnixMilli()))
+}
 
 // decoder takes primitive values from b. The first failure sticks: later calls
 // answer zero values, and err says what went wrong.
@@ -122,6 +129,22 @@ func (d *decoder) id() (v [16]byte) {
 	copy(v[:], d.b)
 	d.b = d.b[len(v):]
 	return v
+}
+
+func (d *decoder) time() time.Time {
+	ms := d.int()
+	if ms < 0 {
+		d.fail("time")
+	}
+	return timeOf(ms)
+}
+
+// timeOf keeps no time zone, so that equal states compare equal.
+func timeOf(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 // end reports what failed, or that something is left over.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +30,7 @@ type Config struct {
 	SnapshotEntries int
 	SnapshotBytes   int64
 
-	files files // nil: Dir itself
+	files files // nil: Dir itself; tests put their own in its place
 }
 
 func (c Config) withDefaults() Config {
@@ -53,7 +54,8 @@ func (c Config) withDefaults() Config {
 type Control struct {
 	cfg  Config
 	log  log
-	lock *os.File
+	lock *os.File  // nil with files of a test
+	once sync.Once // Close
 	view atomic.Pointer[View]
 	// state is what the log's methods work on, one at a time; view follows it
 	// once Open has replayed the log.
@@ -63,21 +65,18 @@ type Control struct {
 // Open reads the log in cfg.Dir, or starts one, and publishes the state it
 // leads to.
 func Open(cfg Config) (*Control, error) {
-	if cfg.Dir == "" {
-		return nil, fmt.Errorf("control: %w: no directory", ErrInvalid)
+	c := &Control{cfg: cfg.withDefaults(), state: &State{}}
+	if c.cfg.files == nil {
+		dir, lock, err := openDirectory(cfg.Dir)
+		if err != nil {
+			return nil, err
+		}
+		c.cfg.files, c.lock = dir, lock
 	}
-	cfg = cfg.withDefaults()
-	dir, lock, err := openDirectory(cfg.Dir)
+	var err error
+	c.log, err = openLocal(c.cfg.files, c, bounds{c.cfg.SnapshotEntries, c.cfg.SnapshotBytes}, c.cfg.Logger)
 	if err != nil {
-		return nil, err
-	}
-	if cfg.files == nil {
-		cfg.files = dir
-	}
-	c := &Control{cfg: cfg, lock: lock, state: &State{}}
-	c.log, err = openLocal(cfg.files, c, bounds{cfg.SnapshotEntries, cfg.SnapshotBytes}, cfg.Logger)
-	if err != nil {
-		lock.Close()
+		c.unlock()
 		return nil, fmt.Errorf("control state in %s: %w", cfg.Dir, err)
 	}
 	c.view.Store(newView(c.state, nil))
@@ -136,8 +135,16 @@ func (c *Control) Stats() LogStats { return c.log.stats() }
 
 // Close closes the log and gives the directory free. What was published stays
 // readable.
-func (c *Control) Close() error {
-	return errors.Join(c.log.close(), c.lock.Close())
+func (c *Control) Close() (err error) {
+	c.once.Do(func() { err = errors.Join(c.log.close(), c.unlock()) })
+	return err
+}
+
+func (c *Control) unlock() error {
+	if c.lock == nil {
+		return nil
+	}
+	return c.lock.Close()
 }
 
 // check, apply, index, snapshot and restore are the machine that the log drives.

@@ -100,7 +100,7 @@ func sealEntry(k kind, version, flags uint8, at time.Time, body []byte) ([]byte,
 	b = append(b, entryFormat, flags)
 	b = binary.LittleEndian.AppendUint16(b, uint16(k))
 	b = append(b, version)
-	b = binary.LittleEndian.AppendUint64(b, uint64(at.UnixMilli()))
+	b = binary.LittleEndian.AppendUint64(b, uint64(max(0, at.UnixMilli())))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
 	b = append(b, body...)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
@@ -128,7 +128,7 @@ func decodeEntry(b []byte) (opened, error) {
 	if crc32.Checksum(b[:len(b)-entryTail], castagnoli) != sum {
 		return opened{}, fmt.Errorf("%w: checksum", ErrBadEntry)
 	}
-	at := time.UnixMilli(int64(binary.LittleEndian.Uint64(b[5:]))).UTC()
+	at := timeOf(int64(binary.LittleEndian.Uint64(b[5:])))
 	entry, err := decodeBody(kind(binary.LittleEndian.Uint16(b[2:])), b[4], b[1], body)
 	return opened{entry, at}, err
 }

@@ -61,6 +61,9 @@ func syncDirectory(path string) error {
 // openDirectory makes the directory if need be, and locks it for this process.
 // The lock ends with the process, however that ends.
 func openDirectory(path string) (directory, *os.File, error) {
+	if path == "" {
+		return "", nil, fmt.Errorf("control: %w: no directory", ErrInvalid)
+	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return "", nil, fmt.Errorf("control: %w", err)
 	}

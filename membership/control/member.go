@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -34,7 +35,12 @@ type Register struct {
 
 func (Register) kind() kind { return kindRegister }
 
-func (r Register) validate() error { return nil }
+func (r Register) validate() error {
+	if len(r.Zone) > MaxName || len(r.Version) > MaxName {
+		return fmt.Errorf("zone or version of member %s: %w: at most %d bytes are allowed", r.Member, ErrInvalid, MaxName)
+	}
+	return errors.Join(checkName("member", r.Member), checkName("store", r.StoreID))
+}
 
 func (r Register) encode(e *encoder) {
 	e.text(r.Member)
@@ -73,7 +79,7 @@ func (r Register) check(s *State) error {
 	for _, m := range s.Members {
 		switch {
 		case m.Name == r.Member && m.StoreID != r.StoreID && s.owns(m.Name):
-			return fmt.Errorf("%w: member %s owns entries in store %s, but its data directory is store %s; put the old one back, or start it under another name", ErrForeignStore, m.Name, m.StoreID, r.StoreID)
+			return fmt.Errorf("%w: member %s owns entries in store %s, but its data directory is store %s; put the old one back, or start under another name with an empty data directory", ErrForeignStore, m.Name, m.StoreID, r.StoreID)
 		case m.Name != r.Member && m.StoreID == r.StoreID:
 			return fmt.Errorf("%w: store %s is member %s's, not %s's; start it under the name %s", ErrForeignStore, r.StoreID, m.Name, r.Member, m.Name)
 		}

@@ -216,23 +216,22 @@ func checkChoice(name, value string, allowed []string) error {
 }
 
 func checkRanges(p topology.Policy) error {
+	mostISR := int64(6)
+	if p.Mode == topology.ModeDistributed {
+		mostISR = min(mostISR, int64(p.Owners)) // more could never be in sync
+	}
 	for _, c := range []struct {
-		name          string
-		value         int64
-		least, most   int64
-		show          func(int64) string
-		distributedOf bool
+		name        string
+		value       int64
+		least, most int64
+		show        func(int64) string
 	}{
-		{"owners", int64(p.Owners), 1, 6, showCount, false},
-		{"min-isr", int64(p.MinISR), 1, 6, showCount, false},
-		{"min-isr (never more than owners)", int64(p.MinISR), 1, int64(p.Owners), showCount, true},
-		{"sync-interval", int64(p.SyncInterval), int64(time.Millisecond), int64(time.Minute), showDuration, false},
-		{"max-entry-size", p.MaxEntrySize, 1, MaxEntrySize, showSize, false},
-		{"ttl", int64(p.TTL), 0, int64(100 * 365 * 24 * time.Hour), showDuration, false},
+		{"owners", int64(p.Owners), 1, 6, showCount},
+		{"min-isr", int64(p.MinISR), 1, mostISR, showCount},
+		{"sync-interval", int64(p.SyncInterval), int64(time.Millisecond), int64(time.Minute), showDuration},
+		{"max-entry-size", p.MaxEntrySize, 1, MaxEntrySize, showSize},
+		{"ttl", int64(p.TTL), 0, int64(100 * 365 * 24 * time.Hour), showDuration},
 	} {
-		if c.distributedOf && p.Mode != topology.ModeDistributed {
-			continue
-		}
 		if c.value < c.least || c.value > c.most {
 			return fmt.Errorf("%s %s: %w: it must be %s to %s", c.name, c.show(c.value), ErrInvalid, c.show(c.least), c.show(c.most))
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"time"
 
 	"github.com/tiergrid/tiergrid/membership/topology"
 )
@@ -64,7 +63,7 @@ func (s *State) encode(e *encoder) {
 	e.id(s.Cluster.ID)
 	e.text(s.Cluster.Name)
 	e.id(s.Cluster.HashKey)
-	encodeTime(e, s.Cluster.Created)
+	e.time(s.Cluster.Created)
 	encodeList(e, s.Members, encodeMember)
 	encodeList(e, s.Templates, encodeTemplate)
 	encodeList(e, s.Groups, s.encodeGroup)
@@ -75,7 +74,7 @@ func (s *State) encode(e *encoder) {
 func decodeState(d *decoder) *State {
 	s := &State{Index: d.uint(), UsersIndex: d.uint(), LastIncarnation: d.uint()}
 	s.LastCache, s.LastGroup = topology.CacheID(d.uint32()), topology.GroupID(d.uint32())
-	s.Cluster = Cluster{d.id(), d.text(MaxName), d.id(), decodeTime(d)}
+	s.Cluster = Cluster{d.id(), d.text(MaxName), d.id(), d.time()}
 	s.Members = decodeList(d, MaxMembers, decodeMember)
 	s.Templates = decodeList(d, MaxTemplates, decodeTemplate)
 	s.Groups = decodeList(d, MaxGroups, s.decodeGroup)
@@ -106,23 +105,6 @@ func decodeList[T any](d *decoder, limit int, each func(*decoder) T) []T {
 	return list
 }
 
-// Times are kept in milliseconds, those before bootstrap as 0.
-func encodeTime(e *encoder, t time.Time) {
-	if t.IsZero() {
-		e.int(0)
-		return
-	}
-	e.int(t.UnixMilli())
-}
-
-func decodeTime(d *decoder) time.Time {
-	ms := d.int()
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
-
 func encodeMember(e *encoder, m Member) {
 	e.text(m.Name)
 	e.text(m.StoreID)
@@ -130,21 +112,21 @@ func encodeMember(e *encoder, m Member) {
 	e.text(m.Zone)
 	e.text(m.Version)
 	e.bool(m.Clean)
-	encodeTime(e, m.Registered)
+	e.time(m.Registered)
 }
 
 func decodeMember(d *decoder) Member {
-	return Member{d.text(MaxName), d.text(MaxName), d.uint(), d.text(MaxName), d.text(MaxName), d.bool(), decodeTime(d)}
+	return Member{d.text(MaxName), d.text(MaxName), d.uint(), d.text(MaxName), d.text(MaxName), d.bool(), d.time()}
 }
 
 func encodeTemplate(e *encoder, t Template) {
 	e.text(t.Name)
 	encodePolicy(e, t.Policy)
-	encodeTime(e, t.Altered)
+	e.time(t.Altered)
 }
 
 func decodeTemplate(d *decoder) Template {
-	return Template{d.text(MaxName), decodePolicy(d), decodeTime(d)}
+	return Template{d.text(MaxName), decodePolicy(d), d.time()}
 }
 
 func encodeCache(e *encoder, c Cache) {
@@ -156,8 +138,8 @@ func encodeCache(e *encoder, c Cache) {
 	encodePolicy(e, c.Policy)
 	e.int(int64(c.Home))
 	e.bool(c.Automatic)
-	encodeTime(e, c.Created)
-	encodeTime(e, c.Altered)
+	e.time(c.Created)
+	e.time(c.Altered)
 }
 
 func decodeCache(d *decoder) Cache {
@@ -166,7 +148,7 @@ func decodeCache(d *decoder) Cache {
 			ID: topology.CacheID(d.uint32()), Name: d.text(MaxName), Database: int(d.int()), Template: d.text(MaxName),
 			Group: topology.GroupID(d.uint32()), Policy: decodePolicy(d),
 		},
-		Home: int(d.int()), Automatic: d.bool(), Created: decodeTime(d), Altered: decodeTime(d),
+		Home: int(d.int()), Automatic: d.bool(), Created: d.time(), Altered: d.time(),
 	}
 }
 
@@ -174,12 +156,12 @@ func encodeUser(e *encoder, u User) {
 	e.text(u.Name)
 	e.text(u.Hash)
 	e.texts(u.Roles)
-	encodeTime(e, u.Created)
-	encodeTime(e, u.Altered)
+	e.time(u.Created)
+	e.time(u.Altered)
 }
 
 func decodeUser(d *decoder) User {
-	return User{d.text(MaxName), d.text(maxHash), d.texts(MaxRoles, MaxName), decodeTime(d), decodeTime(d)}
+	return User{d.text(MaxName), d.text(maxHash), d.texts(MaxRoles, MaxName), d.time(), d.time()}
 }
 
 // encodeGroup names members by their place in s.Members.

@@ -38,7 +38,7 @@ type CreateTemplate struct {
 
 func (CreateTemplate) kind() kind { return kindCreateTemplate }
 
-func (c CreateTemplate) validate() error { return nil }
+func (c CreateTemplate) validate() error { return checkName("template", c.Name) }
 
 func (c CreateTemplate) encode(e *encoder) {
 	e.text(c.Name)
@@ -77,7 +77,7 @@ type AlterTemplate struct {
 
 func (AlterTemplate) kind() kind { return kindAlterTemplate }
 
-func (a AlterTemplate) validate() error { return nil }
+func (a AlterTemplate) validate() error { return checkName("template", a.Name) }
 
 func (a AlterTemplate) encode(e *encoder) {
 	e.text(a.Name)
@@ -103,7 +103,7 @@ type RemoveTemplate struct{ Name string }
 
 func (RemoveTemplate) kind() kind { return kindRemoveTemplate }
 
-func (r RemoveTemplate) validate() error { return nil }
+func (r RemoveTemplate) validate() error { return checkName("template", r.Name) }
 
 func (r RemoveTemplate) encode(e *encoder) { e.text(r.Name) }
 

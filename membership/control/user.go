@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -43,17 +44,21 @@ type CreateUser struct {
 func (CreateUser) kind() kind { return kindCreateUser }
 
 func (c CreateUser) validate() error {
-	if err := users.CheckName(c.Name); err != nil {
-		return err
-	}
-	return checkCredentials(c.Hash, c.Roles)
+	return errors.Join(checkUser(c.Name, c.Hash), checkRoles(c.Roles))
 }
 
-func checkCredentials(hash string, roles []string) error {
-	if err := users.CheckHash(hash); err != nil {
+func checkUser(name, hash string) error {
+	if err := users.CheckName(name); err != nil {
 		return err
 	}
-	_, err := users.ParseRoles(roles)
+	return users.CheckHash(hash)
+}
+
+func checkRoles(names []string) error {
+	if len(names) > MaxRoles {
+		return fmt.Errorf("%w: %d roles", ErrFull, MaxRoles)
+	}
+	_, err := users.ParseRoles(names)
 	return err
 }
 
@@ -108,7 +113,7 @@ type SetPassword struct {
 
 func (SetPassword) kind() kind { return kindSetPassword }
 
-func (p SetPassword) validate() error { return checkCredentials(p.Hash, nil) }
+func (p SetPassword) validate() error { return checkUser(p.Name, p.Hash) }
 
 func (p SetPassword) encode(e *encoder) {
 	e.text(p.Name)
@@ -135,8 +140,7 @@ type SetRoles struct {
 func (SetRoles) kind() kind { return kindSetRoles }
 
 func (r SetRoles) validate() error {
-	_, err := users.ParseRoles(r.Roles)
-	return err
+	return errors.Join(users.CheckName(r.Name), checkRoles(r.Roles))
 }
 
 func (r SetRoles) encode(e *encoder) {
@@ -160,7 +164,7 @@ type RemoveUser struct{ Name string }
 
 func (RemoveUser) kind() kind { return kindRemoveUser }
 
-func (r RemoveUser) validate() error { return nil }
+func (r RemoveUser) validate() error { return users.CheckName(r.Name) }
 
 func (r RemoveUser) encode(e *encoder) { e.text(r.Name) }
 
