@@ -1,7 +1,9 @@
 package membership
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -40,8 +42,7 @@ type Config struct {
 	// at the first start.
 	Default control.Change
 
-	// Random gives the cluster id and the hash key; crypto/rand.Reader but in
-	// tests. Required.
+	// Random gives the cluster id and the hash key. Default crypto/rand.Reader.
 	Random io.Reader
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
@@ -97,12 +98,10 @@ func (m *Membership) bootstrap(ctx context.Context, cfg Config) error {
 	if m.control.View().State.Bootstrapped() {
 		return nil
 	}
-	b := control.Bootstrap{Name: cfg.Cluster, Default: cfg.Default}
-	if b.Name == "" {
-		b.Name = "cluster"
-	}
-	for _, random := range [][]byte{b.ClusterID[:], b.HashKey[:]} {
-		if _, err := io.ReadFull(cfg.Random, random); err != nil {
+	b := control.Bootstrap{Name: cmp.Or(cfg.Cluster, "cluster"), Default: cfg.Default}
+	random := cmp.Or[io.Reader](cfg.Random, rand.Reader)
+	for _, id := range [][]byte{b.ClusterID[:], b.HashKey[:]} {
+		if _, err := io.ReadFull(random, id); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 
 func config(data string) Config {
 	return Config{
-		Data: data, Member: "dg1", StoreID: "s1", Random: rand.Reader,
+		Data: data, Member: "dg1", StoreID: "s1",
 		Logger: slog.New(slog.DiscardHandler),
 	}
 }

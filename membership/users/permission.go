@@ -47,7 +47,7 @@ type pattern struct {
 
 // byRoleSet keeps the permission of each combination of roles, once it was asked
 // for.
-var byRoleSet [1 << 5]struct {
+var byRoleSet [1 << len(roles)]struct {
 	once sync.Once
 	p    *Permission
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // roles holds what each role allows, in the order of Roles.
-var roles = []struct {
+var roles = [...]struct {
 	role   Role
 	rules  Rules
 	rights Right

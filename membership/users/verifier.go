@@ -3,6 +3,7 @@ package users
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -37,7 +38,7 @@ type VerifierConfig struct {
 	Lifetime time.Duration
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
-	// Random gives the key of the cache. It is required.
+	// Random gives the key of the memory. Default crypto/rand.Reader.
 	Random io.Reader
 }
 
@@ -48,6 +49,9 @@ func (c VerifierConfig) withDefaults() VerifierConfig {
 	fallback(&c.Lifetime, 10*time.Minute)
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
 	}
 	return c
 }

@@ -31,7 +31,6 @@ func (c *clock) advance(d time.Duration) {
 
 func newVerifier(t testing.TB, cfg VerifierConfig) *Verifier {
 	t.Helper()
-	cfg.Random = rand.Reader
 	v, err := NewVerifier(cfg)
 	if err != nil {
 		t.Fatal(err)
