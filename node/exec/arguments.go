@@ -69,7 +69,7 @@ func (c *Call) integers(i int) (a, b int64, ok bool) {
 }
 
 // span turns a first and last index, negative ones counted from the end, into
-// the bounds [from, to) of a range of a sequence of n. An empty one has to ≤ from.
+// the bounds [from, to) of a range within a sequence of n. An empty one has to ≤ from.
 func span(first, last, n int64) (from, to int64) {
 	if first < 0 && last < 0 && first > last {
 		return 0, 0
@@ -80,5 +80,5 @@ func span(first, last, n int64) (from, to int64) {
 	if last < 0 {
 		last = max(0, last+n)
 	}
-	return first, min(last, n-1) + 1
+	return min(first, n), min(last, n-1) + 1
 }

@@ -56,7 +56,7 @@ func (c *Call) byteAt(k *record.Key, h *record.Head, at int64) byte {
 	if at >= int64(h.Length) {
 		return 0
 	}
-	return c.View.Range(k, h, at, at+1)[0]
+	return c.payload(k, h, at, at+1)[0]
 }
 
 func (c *Call) replyBit(set bool) {
@@ -160,7 +160,7 @@ func ones(b []byte) int64 {
 func (c *Call) eachBits(k *record.Key, h *record.Head, from, to int64, fill bool, visit func(at int64, b []byte) bool) {
 	for start, end := from/8, (to+7)/8; start < end; {
 		stop := min(end, (start/record.ChunkSize+1)*record.ChunkSize)
-		b := c.View.Range(k, h, start, stop)
+		b := c.payload(k, h, start, stop)
 		if start*8 < from || stop*8 > to {
 			b = append(c.View.Alloc(len(b))[:0], b...)
 			mask(b, from-start*8, stop*8-to, fill)

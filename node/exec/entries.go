@@ -44,6 +44,12 @@ func (c *Call) load(k *record.Key) (h record.Head, p Payload, found, ok bool) {
 	return h, p, found, true
 }
 
+// payload returns the bytes [from, to) of the payload of an entry with head h.
+func (c *Call) payload(k *record.Key, h *record.Head, from, to int64) []byte {
+	c.read = *h
+	return c.View.Range(k, &c.read, from, to)
+}
+
 // fits checks the length of a payload before it is built; where it is over the
 // limit of the cache it answers the error.
 func (c *Call) fits(cache *topology.Cache, n int64) bool {

@@ -29,7 +29,8 @@ type View interface {
 	Load(k *record.Key) (record.Head, Payload, bool)
 	// Range returns the bytes [from, to) of the payload of an entry whose head
 	// h was read through this View; it reads only the rows it needs. The bounds
-	// must lie within the payload.
+	// must lie within the payload. The bytes are good until the next Range, so
+	// that a walk through a large payload takes the memory of one window.
 	Range(k *record.Key, h *record.Head, from, to int64) []byte
 
 	// Alloc returns n bytes of memory, not zeroed, that live until the changes
@@ -94,9 +95,11 @@ type Call struct {
 	View View
 	Out  *resp.Writer
 
-	// keys is where key and keyIn build: what is handed to a View must not be
-	// allocated anew for each command.
+	// keys is where key and keyIn build, and read is a copy of the head that
+	// payload reads by: what a View is pointed to must not be allocated anew
+	// for each command.
 	keys [2]record.Key
+	read record.Head
 }
 
 // Func runs one command.

@@ -150,27 +150,24 @@ func (d *digits) scale(z *big.Float) bool {
 	if size > maxExponent+8 || size < minExponent-8 {
 		return false
 	}
-	var power big.Int
+	var power, above, below big.Int
 	power.Exp(big.NewInt(d.base), big.NewInt(max(d.exponent, -d.exponent)), nil)
-	var ratio big.Rat
 	if d.exponent >= 0 {
-		ratio.SetInt(power.Mul(&power, &d.mantissa))
+		above.Mul(&d.mantissa, &power)
+		below.SetInt64(1)
 	} else {
-		ratio.SetFrac(&d.mantissa, &power)
+		above.Set(&d.mantissa)
+		below.Set(&power)
 	}
-	z.SetRat(&ratio)
+	z.Quo(new(big.Float).SetInt(&above), new(big.Float).SetInt(&below)) // both are exact
 	exponent := z.MantExp(nil)
-	return exponent <= maxExponent && !underflows(&ratio, exponent)
+	return exponent <= maxExponent && !underflows(&above, &below, exponent)
 }
 
-// underflows tells whether a positive number rounds to zero: half the smallest
+// underflows tells whether a positive quotient rounds to zero: half the smallest
 // denormal number still does, for ties go to the even neighbour.
-func underflows(x *big.Rat, exponent int) bool {
-	if exponent > minExponent {
-		return false
-	}
-	half := new(big.Int).Lsh(big.NewInt(1), 1-minExponent)
-	return x.Cmp(new(big.Rat).SetFrac(big.NewInt(1), half)) <= 0
+func underflows(above, below *big.Int, exponent int) bool {
+	return exponent <= minExponent && new(big.Int).Lsh(above, 1-minExponent).Cmp(below) <= 0
 }
 
 // add returns the rounded sum, and false where it is no finite number.

@@ -48,7 +48,7 @@ func (c *Call) asInt(k *record.Key, h *record.Head) (int64, bool) {
 	if h.Flags&record.FlagRaw != 0 || int(h.Length) > longestInt {
 		return 0, false
 	}
-	return parseInt(c.View.Range(k, h, 0, int64(h.Length)))
+	return parseInt(c.payload(k, h, 0, int64(h.Length)))
 }
 
 // objectRefcount answers 1, or that of a shared integer.

@@ -93,7 +93,7 @@ func getRange(c *Call) {
 		c.Out.Bulk(nil)
 		return
 	}
-	c.Out.Bulk(c.View.Range(k, &h, from, to))
+	c.Out.Bulk(c.payload(k, &h, from, to))
 }
 
 // reach is the length of a string with n bytes at an offset, which may be any

@@ -78,7 +78,7 @@ func words(text ...string) [][]byte {
 // of its promises.
 func (r *runner) do(text ...string) []byte {
 	args := words(text...)
-	if text[0] == "select" {
+	if text[0] == "select" && len(text) == 2 {
 		n, _ := strconv.Atoi(text[1])
 		r.cache = r.view.table.Database(n)
 		return []byte("+OK\r\n")

@@ -24,6 +24,7 @@ type fakeView struct {
 	now     int64
 	out     *resp.Writer
 	changes int
+	window  []byte   // returned by the last Range
 	lent    [][]byte // returned by Load and Range, dead after the command
 	kept    []*resp.Buffer
 	pending []*fakeEntry // hold memory of the command until they are applied
@@ -61,7 +62,7 @@ func (v *fakeView) finish() {
 	for _, b := range v.lent {
 		poison(b)
 	}
-	v.pending, v.kept, v.lent = nil, nil, nil
+	v.pending, v.kept, v.lent, v.window = nil, nil, nil, nil
 }
 
 func poison(b []byte) {
@@ -132,7 +133,9 @@ func (v *fakeView) Range(k *record.Key, h *record.Head, from, to int64) []byte {
 	if from < 0 || from > to || to > int64(len(e.payload)) {
 		panic(fmt.Sprintf("range [%d, %d) of %d bytes", from, to, len(e.payload)))
 	}
-	return v.lend(e.payload[from:to])
+	poison(v.window) // it was good until now
+	v.window = v.lend(e.payload[from:to])
+	return v.window
 }
 
 func (v *fakeView) Alloc(n int) []byte {
