@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -124,8 +123,5 @@ func openFiles() int {
 	return int(max(least, min(most, limit.Cur/4)))
 }
 
-func exit(error) {
-	// The reason was logged. The stack tells which write it was.
-	debug.PrintStack()
-	osExit(ExitCode)
-}
+// exit ends the process. The reason was logged.
+func exit(error) { osExit(ExitCode) }

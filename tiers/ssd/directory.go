@@ -92,7 +92,7 @@ func openDirectory(fs vfs.FS, dir string) (*directory, error) {
 func (d *directory) file(name string) string { return d.fs.PathJoin(d.path, name) }
 
 func (d *directory) list() ([]string, error) {
-	if err := d.fs.MkdirAll(d.path, 0o750); err != nil {
+	if err := d.makePath(); err != nil {
 		return nil, fmt.Errorf("ssd: %w", err)
 	}
 	names, err := d.fs.List(d.path)
@@ -160,7 +160,12 @@ func (d *directory) create() error {
 	if err := d.fs.Rename(temp, d.file(markerName)); err != nil {
 		return fmt.Errorf("ssd: %w", err)
 	}
-	return d.sync()
+	for _, path := range []string{d.path, d.fs.PathDir(d.path)} {
+		if err := syncDir(d.fs, path); err != nil {
+			return fmt.Errorf("ssd: %w", err)
+		}
+	}
+	return nil
 }
 
 func writeSynced(fs vfs.FS, path, text string) error {
@@ -172,16 +177,35 @@ func writeSynced(fs vfs.FS, path, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// sync makes renames in the directory, and the directory itself, durable.
-func (d *directory) sync() error {
-	for _, path := range []string{d.path, d.fs.PathDir(d.path)} {
-		dir, err := d.fs.OpenDir(path)
-		if err != nil {
-			return fmt.Errorf("ssd: %w", err)
+// makePath creates the directory and what is missing above it, durably: each
+// new directory is an entry of its parent, which has to be fsynced.
+func (d *directory) makePath() error {
+	var parents []string
+	for path := d.path; ; path = d.fs.PathDir(path) {
+		if _, err := d.fs.Stat(path); err == nil {
+			break
 		}
-		if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-			return fmt.Errorf("ssd: %w", err)
+		parent := d.fs.PathDir(path)
+		if parent == path {
+			break
+		}
+		parents = append(parents, parent)
+	}
+	if err := d.fs.MkdirAll(d.path, 0o750); err != nil {
+		return err
+	}
+	for _, parent := range parents {
+		if err := syncDir(d.fs, parent); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func syncDir(fs vfs.FS, path string) error {
+	dir, err := fs.OpenDir(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -68,7 +68,7 @@ func (it *iter) Key() []byte { return it.rows.Key() }
 func (it *iter) Value() ([]byte, error) {
 	value, err := it.rows.ValueAndErr()
 	if err != nil {
-		return nil, fmt.Errorf("ssd: read: %w", err)
+		return nil, it.store.readError(it.rows.Key(), err)
 	}
 	return value, nil
 }

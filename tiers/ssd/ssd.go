@@ -29,9 +29,10 @@ type Store struct {
 	events counters
 	failed atomic.Pointer[error]
 
-	batches batchPools
-	hits    atomic.Int64
-	misses  atomic.Int64
+	suspects suspects
+	batches  batchPools
+	hits     atomic.Int64
+	misses   atomic.Int64
 }
 
 // Open opens the store in c.Dir, replaying its log, or creates one if the
@@ -131,13 +132,31 @@ func (s *Store) Get(key []byte, fn func(value []byte)) (bool, error) {
 		return false, err
 	}
 	defer s.gate.leave()
+	if s.suspects.has(key) {
+		return s.getSuspect(key, fn)
+	}
+	return s.get(key, fn)
+}
+
+// get reads a row inside the gate.
+func (s *Store) get(key []byte, fn func(value []byte)) (bool, error) {
 	value, closer, err := s.db.Get(key)
 	if err == pebble.ErrNotFound {
 		s.misses.Add(1)
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("ssd: read: %w", err)
+		return false, s.readError(key, err)
+	}
+	if len(value) == 0 {
+		// Pebble hands out an empty value also if it could not read the value
+		// file, and says so only when closed.
+		if err := closer.Close(); err != nil {
+			return false, s.readError(key, err)
+		}
+		s.hits.Add(1)
+		fn([]byte{})
+		return true, nil
 	}
 	defer closer.Close()
 	s.hits.Add(1)

@@ -1,11 +1,15 @@
 package ssd
 
 import (
-	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"go.uber.org/goleak"
+
 	"github.com/tiergrid/tiergrid/tiers"
+	"github.com/tiergrid/tiergrid/tiers/tiertest"
 )
 
 // quiet is the logger of tests: what happened is judged by events.
@@ -47,6 +51,8 @@ func read(t testing.TB, s tiers.Tier, key string) (string, bool) {
 }
 
 func TestReopenKeepsRowsAndID(t *testing.T) {
+	// Not for the whole package: a failed store can't be closed.
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	dir := t.TempDir()
 	s := open(t, Config{Dir: dir})
 	large := string(make([]byte, 100_000))
@@ -75,30 +81,29 @@ func TestReopenKeepsRowsAndID(t *testing.T) {
 	}
 }
 
-func benchmarkApply(b *testing.B, rows, size int) {
-	s := open(b, Config{Dir: b.TempDir()})
-	defer s.Close()
-	value := make([]byte, size)
-	keys := make([][]byte, rows)
-	for i := range keys {
-		keys[i] = make([]byte, 24)
-	}
-	var batch tiers.Batch
-	b.SetBytes(int64(rows * size))
-	b.ReportAllocs()
-	b.ResetTimer()
-	for i := range b.N {
-		batch.Reset()
-		for j, key := range keys {
-			copy(key, fmt.Sprintf("%024d", (i*rows+j)*7919%100003))
-			batch.Set(key, value)
-		}
-		if _, err := s.Apply(&batch, false); err != nil {
-			b.Fatal(err)
-		}
-	}
+// small is a store on a simulated disk that flushes often.
+func small(disk vfs.FS) Config {
+	return Config{Dir: "data/store", FS: disk, MemTable: 1 << 20, BlockCache: 4 << 20, Logger: quiet}
 }
 
-func BenchmarkApply100(b *testing.B)    { benchmarkApply(b, 1, 100) }
-func BenchmarkApply16x100(b *testing.B) { benchmarkApply(b, 16, 100) }
-func BenchmarkApply120k(b *testing.B)   { benchmarkApply(b, 1, 120_000) }
+func TestConformance(t *testing.T) {
+	tiertest.RunStore(t, func(t testing.TB) tiers.Store { return open(t, small(vfs.NewMem())) })
+}
+
+// crashable is a disk of tiertest: a file system in memory that knows what was
+// synced.
+type crashable struct{ fs *vfs.MemFS }
+
+func (d crashable) Open(t testing.TB) tiers.Store { return open(t, small(d.fs)) }
+
+func (d crashable) Crash(seed uint64) tiertest.Disk {
+	random := rand.New(rand.NewPCG(seed, 4))
+	return crashable{d.fs.CrashClone(vfs.CrashCloneCfg{
+		UnsyncedDataPercent: []int{0, 30, 70, 100}[random.IntN(4)],
+		RNG:                 random,
+	})}
+}
+
+func TestCrash(t *testing.T) {
+	tiertest.RunCrash(t, func() tiertest.Disk { return crashable{vfs.NewCrashableMem()} })
+}
