@@ -70,11 +70,11 @@ type replay struct {
 
 // Read begins with the byte.
 func (r *replay) Read(p []byte) (int, error) {
-	if len(r.first) == 0 || len(p) == 0 {
+	if len(r.first) == 0 {
 		return r.Conn.Read(p)
 	}
 	n := copy(p, r.first)
-	r.first = nil
+	r.first = r.first[n:]
 	return n, nil
 }
 
