@@ -89,9 +89,8 @@ func (srv *Server) start(conn net.Conn) {
 	}()
 }
 
-// ServeConn serves a connection that somebody else accepted, and closes it when
-// the session ends. Bytes that were read from it already are given back with
-// Replay.
+// ServeConn serves a connection that somebody else accepted and has not read
+// from, and closes it when the session ends.
 func (srv *Server) ServeConn(conn net.Conn) {
 	if !srv.enter() {
 		conn.Close()
@@ -115,7 +114,7 @@ func (srv *Server) enter() bool {
 // serve runs one session from greeting to end, or tells why there is none.
 func (srv *Server) serve(conn net.Conn) {
 	srv.stats.connections.Add(1)
-	if tcp, ok := bare(conn).(*net.TCPConn); ok {
+	if tcp, ok := conn.(*net.TCPConn); ok {
 		idle := srv.cfg.Limits.KeepAlive
 		// A connection that cannot be probed is served all the same.
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: idle, Interval: idle / 3, Count: 3})
@@ -162,7 +161,7 @@ func (srv *Server) forget(s *session) {
 // refuse tells a client why it is not served.
 func (srv *Server) refuse(conn net.Conn, why command.Error) {
 	srv.stats.rejected.Add(1)
-	out := resp.NewWriter(bare(conn), 2)
+	out := resp.NewWriter(conn, 2)
 	out.SetWriteTimeout(refusalTimeout)
 	out.Error(string(why))
 	if out.Flush() == nil {

@@ -136,7 +136,7 @@ func flagLetters(flags uint32) string {
 
 // fileDescriptor is the number of the connection's socket, -1 if it has none.
 func fileDescriptor(conn net.Conn) int64 {
-	socket, ok := bare(conn).(syscall.Conn)
+	socket, ok := conn.(syscall.Conn)
 	if !ok {
 		return -1
 	}

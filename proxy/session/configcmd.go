@@ -17,9 +17,9 @@ var (
 func (s *session) configGet(args [][]byte) {
 	list := s.srv.settings.matching(args[2:])
 	s.out.Map(len(list))
-	for _, setting := range list {
-		s.out.BulkString(setting.Name)
-		s.out.BulkString(setting.Get())
+	for _, found := range list {
+		s.out.BulkString(found.shown)
+		s.out.BulkString(found.Get())
 	}
 }
 

@@ -5,11 +5,10 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/tiergrid/tiergrid/membership/topology"
 	"github.com/tiergrid/tiergrid/proxy/grid"
@@ -17,26 +16,26 @@ import (
 
 // section is one part of INFO.
 type section struct {
-	name      string // as asked for; the title has a capital
+	title     string // asked for in any case
 	byDefault bool
 	write     func(r *report)
 }
 
 // sections are the parts of INFO in their order.
 var sections = []section{
-	{"server", true, (*report).server},
-	{"clients", true, (*report).clients},
-	{"memory", true, (*report).memory},
-	{"persistence", true, (*report).persistence},
-	{"stats", true, (*report).statistics},
-	{"replication", true, (*report).replication},
-	{"cpu", true, (*report).cpu},
-	{"modules", true, func(*report) {}},
-	{"commandstats", false, (*report).commands},
-	{"errorstats", true, (*report).failures},
-	{"cluster", true, (*report).cluster},
-	{"keyspace", true, (*report).keyspace},
-	{"tiers", true, (*report).tiers},
+	{"Server", true, (*report).server},
+	{"Clients", true, (*report).clients},
+	{"Memory", true, (*report).memory},
+	{"Persistence", true, (*report).persistence},
+	{"Stats", true, (*report).statistics},
+	{"Replication", true, (*report).replication},
+	{"CPU", true, (*report).cpu},
+	{"Modules", true, func(*report) {}},
+	{"Commandstats", false, (*report).commands},
+	{"Errorstats", true, (*report).failures},
+	{"Cluster", true, (*report).cluster},
+	{"Keyspace", true, (*report).keyspace},
+	{"Tiers", true, (*report).tiers},
 }
 
 // report is an INFO being written.
@@ -58,9 +57,19 @@ func (r *report) size(name string, n int64) {
 	r.line("%s_human:%s", name, human(n))
 }
 
+// human writes a number of bytes as Redis does.
 func human(n int64) string {
-	return strings.ReplaceAll(humanize.IBytes(uint64(max(0, n))), " ", "")
+	if n < 1024 {
+		return strconv.FormatInt(n, 10) + "B"
+	}
+	value, unit := float64(n)/1024, 0
+	for value >= 1024 && unit < len(humanUnits)-1 {
+		value, unit = value/1024, unit+1
+	}
+	return strconv.FormatFloat(value, 'f', 2, 64) + humanUnits[unit:unit+1]
 }
+
+const humanUnits = "KMGTPE"
 
 // info is INFO [section...].
 func (s *session) info(args [][]byte) {
@@ -74,7 +83,7 @@ func (s *session) info(args [][]byte) {
 		if i > 0 {
 			r.line("")
 		}
-		r.line("# %s", strings.ToUpper(sec.name[:1])+sec.name[1:])
+		r.line("# %s", sec.title)
 		sec.write(r)
 	}
 	s.out.Verbatim("txt", r.text.String())
@@ -87,7 +96,7 @@ func chosenSections(words [][]byte) []section {
 	var chosen []section
 	for _, sec := range sections {
 		wanted := func(word []byte) bool {
-			return fold(word, sec.name) || fold(word, "all") || fold(word, "everything") || fold(word, "default") && sec.byDefault
+			return strings.EqualFold(string(word), sec.title) || fold(word, "all") || fold(word, "everything") || fold(word, "default") && sec.byDefault
 		}
 		if slices.ContainsFunc(words, wanted) {
 			chosen = append(chosen, sec)

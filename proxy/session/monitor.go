@@ -59,7 +59,7 @@ func (s *session) monitor([][]byte) {
 	}
 	s.ok()
 	s.flush()
-	s.outbox = newOutbox(bare(s.conn), &s.srv.cfg.Limits, func() { s.srv.stats.laggards.Add(1) })
+	s.outbox = newOutbox(s.conn, &s.srv.cfg.Limits, func() { s.srv.stats.laggards.Add(1) })
 	s.redirect(s.outbox)
 	s.mark(flagMonitor, true)
 	s.srv.monitors.add(s.outbox)
@@ -94,10 +94,17 @@ func (s *session) redirect(to *outbox) {
 }
 
 // showMonitors shows a command that ran to all monitors. Those for operators and
-// those that say so are not shown.
+// those that say so are not shown. A monitor's own command is shown after its
+// reply.
 func (s *session) showMonitors(cmd *command.Command, args [][]byte, database int) {
 	if cmd.Flags&(command.SkipMonitor|command.Admin) != 0 {
 		return
+	}
+	if s.outbox != nil {
+		if s.ending {
+			return
+		}
+		s.flush()
 	}
 	line := s.monitorLine(public(cmd, args), database)
 	for _, o := range s.srv.monitors.list() {

@@ -111,7 +111,7 @@ func (s *session) serve() {
 }
 
 func (s *session) newWriter(proto int) *resp.Writer {
-	out := resp.NewWriter(bare(s.conn), proto)
+	out := resp.NewWriter(s.conn, proto)
 	out.SetWriteTimeout(s.srv.cfg.Limits.WriteTimeout)
 	return out
 }

@@ -67,17 +67,29 @@ func (r *Settings) lookup(name string) (Setting, bool) {
 	return s, ok
 }
 
-// matching returns the settings whose name matches one of the globs, each once.
-func (r *Settings) matching(globs [][]byte) []Setting {
+// found is a setting and the name that it is shown by.
+type found struct {
+	Setting
+	shown string
+}
+
+// matching returns the settings whose name matches one of the globs, each once. A
+// name that is no glob is shown as it was written.
+func (r *Settings) matching(globs [][]byte) []found {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var list []Setting
+	var list []found
 	for _, name := range r.sorted {
 		for _, glob := range globs {
-			if matches(name, strings.ToLower(string(glob))) {
-				list = append(list, r.byName[name])
-				break
+			asked := string(glob)
+			if !matches(name, strings.ToLower(asked)) {
+				continue
 			}
+			if strings.ContainsAny(asked, "*?[") {
+				asked = name
+			}
+			list = append(list, found{r.byName[name], asked})
+			break
 		}
 	}
 	return list

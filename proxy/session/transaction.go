@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"time"
 
 	"github.com/tiergrid/tiergrid/node/command"
 	"github.com/tiergrid/tiergrid/node/resp"
@@ -31,9 +30,7 @@ type queued struct {
 	args [][]byte
 	run  handler // of a connection command
 
-	// Set when a connection command ran.
-	elapsed time.Duration
-	failure string
+	failure string // of a connection command that ran
 }
 
 // immediate reports whether cmd is not queued inside MULTI.
@@ -204,31 +201,29 @@ func (s *session) localAnswer(q *queued) func(*resp.Writer) {
 		return nil
 	}
 	return func(*resp.Writer) {
-		start := time.Now()
 		s.out.ResetError()
 		run(s, q.args)
-		q.elapsed, q.failure = time.Since(start), s.out.LastError()
+		q.failure = s.out.LastError()
 	}
 }
 
-// accountTransaction counts the commands of a transaction that ran.
+// accountTransaction counts the commands of a transaction that ran: none did if
+// a watched key was touched.
 func (s *session) accountTransaction(b *grid.Batch) {
 	for i := range b.Requests {
 		r, q := &b.Requests[i], &s.tx.queue[i]
-		elapsed, failure := r.Elapsed, ""
-		switch {
-		case r.Local != nil && q.elapsed == 0, r.Local == nil && elapsed == 0:
-			continue // a watched key was touched, nothing ran
-		case r.Local != nil:
-			elapsed, failure = q.elapsed, q.failure
-		case r.Failed:
-			failure = s.out.LastError()
+		if r.Elapsed == 0 && !r.Failed {
+			continue
+		}
+		failure := q.failure
+		if r.Failed {
+			failure = s.failureText()
 		}
 		database := r.Database
 		if n, ok := selected(q); ok {
 			database = n
 		}
-		s.account(q.cmd, q.args, database, elapsed, failure)
+		s.account(q.cmd, q.args, database, r.Elapsed, failure)
 	}
 }
 
