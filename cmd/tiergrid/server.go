@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,8 +28,9 @@ import (
 	"github.com/tiergrid/tiergrid/tiers/ssd"
 )
 
-// drainTime is how long clients have to finish when the server stops.
-const drainTime = 10 * time.Second
+// drainTime is how long clients have to finish when the server stops. With what
+// comes after it stays well below the ten seconds after which containers are killed.
+const drainTime = 5 * time.Second
 
 func serverCommand() *cli.Command {
 	return &cli.Command{
@@ -69,18 +71,24 @@ type process struct {
 	sessions   *session.Server
 	admin      *admin.Server
 
-	stopping atomic.Bool
-	failed   chan error // of a Serve that ended by itself
+	stopping   atomic.Bool
+	failed     chan error     // of a Serve that ended by itself
+	background sync.WaitGroup // goroutines that end with the context of runServer
 }
 
 // runServer runs until ctx is done or the server cannot go on.
 func runServer(ctx context.Context, cfg *config.Config, logger *slog.Logger) (err error) {
-	limitHeap(cfg)
+	ctx, cancel := context.WithCancel(ctx)
 	p := &process{config: cfg, logger: logger, failed: make(chan error, 3)}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() {
+		cancel()
+		err = errors.Join(err, p.stop())
+	}()
 	if err := p.open(ctx); err != nil {
 		return err
 	}
+	p.background.Go(func() { paceGC(ctx) })
+	p.background.Go(func() { trimBuffers(ctx) })
 	p.serve()
 	p.announce()
 	select {
@@ -259,6 +267,7 @@ func (p *process) stop() error {
 			p.logger.Warn("requests were cut off", "error", e)
 		}
 	}
+	p.background.Wait()
 	for _, ln := range []net.Listener{p.resp, p.http, p.socket} {
 		if ln != nil {
 			ln.Close() // closed already when it was served
