@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -9,7 +10,8 @@ import (
 // FlagsFirst returns args with the flags of the command they name moved in front
 // of its arguments, as the command line parser stops at the first argument. Flags
 // that it does not know stay where the parser will refuse them. What follows
-// "--" is never a flag. args[0] is the program.
+// "--" is never a flag. Where a flag asks for help, arguments are left out: the
+// parser would take them for topics. args[0] is the program.
 func FlagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 || args[len(args)-1] == "--generate-bash-completion" {
 		return args
@@ -67,10 +69,30 @@ func reorder(args []string, flags []cli.Flag) []string {
 			back, args = append(back, args[0]), args[1:]
 		}
 	}
+	if asksHelp(front, flags) {
+		return front
+	}
 	if dashed {
 		front = append(front, "--")
 	}
 	return append(front, back...)
+}
+
+// asksHelp says that one of the words is the parser's own flag for help and not
+// one of the command, nor the value of one.
+func asksHelp(words []string, flags []cli.Flag) bool {
+	for len(words) > 0 {
+		name := strings.TrimLeft(words[0], "-")
+		if (name == "help" || name == "h") && !defined(name, flags) {
+			return true
+		}
+		words = words[width(words, flags):]
+	}
+	return false
+}
+
+func defined(name string, flags []cli.Flag) bool {
+	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 // isFlag says that the parser would take arg for a flag.
@@ -89,10 +111,7 @@ func width(args []string, flags []cli.Flag) int {
 // takesValue says that a value follows the flag of that name.
 func takesValue(name string, flags []cli.Flag) bool {
 	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n != name {
-				continue
-			}
+		if slices.Contains(f.Names(), name) {
 			d, ok := f.(cli.DocGenerationFlag)
 			return ok && d.TakesValue()
 		}

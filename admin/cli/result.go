@@ -34,7 +34,7 @@ func (r result) show(c *cli.Context, t *target) error {
 	}
 	text := r.text
 	if t.offline && r.changed {
-		text += fmt.Sprintf("\nno server runs on %s; the next one will know", t.place)
+		text += fmt.Sprintf("\nno server runs on %s; this counts from the next start on", t.place)
 	}
 	_, err := fmt.Fprintln(c.App.Writer, text)
 	return err

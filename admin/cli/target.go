@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -48,21 +47,29 @@ const (
 	flagPassword = "password"
 )
 
+// environment names the variable that stands in for a flag. The parser does not
+// read them, as it would not tell then what stands on the command line.
+var environment = map[string]string{
+	flagData:     "TIERGRID_DATA",
+	flagURL:      "TIERGRID_URL",
+	flagUser:     "TIERGRID_USER",
+	flagPassword: "TIERGRID_PASSWORD",
+}
+
 // probeTimeout bounds the search for a server that nobody named.
 const probeTimeout = 2 * time.Second
 
 // targetFlags are the flags that say whom a command talks to.
 func targetFlags(cfg Config) []cli.Flag {
-	const category = "whom to talk to"
+	flag := func(name, about, unset string) cli.Flag {
+		return &cli.StringFlag{Name: name, Category: "whom to talk to", DefaultText: unset,
+			Usage: about + " [$" + environment[name] + "]"}
+	}
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagData, Category: category, EnvVars: []string{"TIERGRID_DATA"}, DefaultText: cfg.Data,
-			Usage: "`DIR` is the data directory: use the server that runs on it, or the directory itself"},
-		&cli.StringFlag{Name: flagURL, Category: category, EnvVars: []string{"TIERGRID_URL"}, DefaultText: cfg.defaultURL(),
-			Usage: "`URL` of the HTTP port of a server"},
-		&cli.StringFlag{Name: flagUser, Category: category, EnvVars: []string{"TIERGRID_USER"},
-			Usage: "`NAME` to log in with at the URL"},
-		&cli.StringFlag{Name: flagPassword, Category: category, EnvVars: []string{"TIERGRID_PASSWORD"},
-			Usage: "`PASSWORD` to log in with at the URL"},
+		flag(flagData, "data `DIR`: the server that runs on it, or the directory itself", cfg.Data),
+		flag(flagURL, "`URL` of the HTTP port of a server", cfg.defaultURL()),
+		flag(flagUser, "`NAME` to log in with at the URL", ""),
+		flag(flagPassword, "`PASSWORD` to log in with at the URL", ""),
 	}
 }
 
@@ -81,24 +88,38 @@ type target struct {
 	offline bool
 }
 
+// setting is the value of a flag, or what the environment has for it.
+func setting(c *cli.Context, name string) string {
+	if c.IsSet(name) {
+		return c.String(name)
+	}
+	return os.Getenv(environment[name])
+}
+
+// checkTarget refuses flags that contradict each other.
+func checkTarget(c *cli.Context) error {
+	switch {
+	case c.IsSet(flagURL) && c.IsSet(flagData):
+		return usage("give one of --url and --data")
+	case c.IsSet(flagPassword) && setting(c, flagUser) == "":
+		return usage("--password is the one to log in with and needs --user; the password of the user at hand is -p")
+	}
+	return nil
+}
+
 // openTarget finds the server or opens the directory. What stands on the command
 // line goes before what the environment says. create allows to make a data
 // directory.
 func openTarget(c *cli.Context, cfg Config, create bool) (*target, error) {
-	onLine := func(name string) bool { return slices.Contains(c.LocalFlagNames(), name) }
-	url, dir, login := c.String(flagURL), c.String(flagData), c.String(flagUser)
+	url, dir := setting(c, flagURL), setting(c, flagData)
 	switch {
-	case onLine(flagURL) && onLine(flagData):
-		return nil, usage("give one of --url and --data")
-	case onLine(flagPassword) && login == "":
-		return nil, usage("--password is the one to log in with and needs --user; the password of the user at hand is -p")
-	case onLine(flagData):
+	case c.IsSet(flagData):
 		return directory(c.Context, cfg, dir, create)
 	case url != "":
 		return remote(c, url)
 	case dir != "":
 		return directory(c.Context, cfg, dir, create)
-	case login != "":
+	case setting(c, flagUser) != "":
 		return remote(c, cfg.defaultURL())
 	}
 	return search(c, cfg, create)
@@ -106,8 +127,8 @@ func openTarget(c *cli.Context, cfg Config, create bool) (*target, error) {
 
 // remote is the server at a URL.
 func remote(c *cli.Context, url string) (*target, error) {
-	login := c.String(flagUser)
-	cl, err := client.New(client.Config{URL: url, User: login, Password: c.String(flagPassword)})
+	login := setting(c, flagUser)
+	cl, err := client.New(client.Config{URL: url, User: login, Password: setting(c, flagPassword)})
 	if err != nil {
 		return nil, &exitError{err, ExitUsage}
 	}

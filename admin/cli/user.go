@@ -74,6 +74,9 @@ func (u userCommands) command(name, args, about string, prepare preparation, fla
 // run does the step of one command. The target is opened last, so that nobody
 // waits for it while a password is typed.
 func (u userCommands) run(c *cli.Context, wantName bool, prepare preparation) error {
+	if err := checkTarget(c); err != nil {
+		return err
+	}
 	name, err := argument(c, wantName)
 	if err != nil {
 		return err

@@ -119,9 +119,13 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%s: permission denied; only the owner of the data directory may use its admin socket", c.place)
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the place is named already
+	var call *url.Error
+	if errors.As(err, &call) {
+		err = call.Err // the place is named already
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) {
+		err = dial.Err // so it is here
 	}
 	return fmt.Errorf("%w at %s: %w", ErrUnreachable, c.place, err)
 }
