@@ -11,6 +11,17 @@
 // A function answers exactly one reply. When the View meets an error of the
 // storage it answers as if the key were missing and remembers the error; the
 // caller then discards reply and changes, so functions need not look.
+//
+// Limits: no string grows over its cache's max-entry-size; KEYS answers at most
+// 64 MiB of names and SCAN 1 MiB a page; BITCOUNT, BITPOS and BITOP hold one
+// window of a source at a time; LCS takes strings up to Redis's bound, with a bit
+// where Redis has four bytes. Which replies differ from Redis's, and why, stands
+// in testdata/differences.txt and in the blocks marked "here" of the conversations
+// beside it.
+//
+// The package knows no units, no locks and no permissions, and does not check
+// that the keys of a command may be reached together, but for those in another
+// database.
 package exec
 
 import (
