@@ -1,9 +1,16 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"os"
+
 	"github.com/tiergrid/tiergrid/cmd/tiergrid/config"
 	"github.com/tiergrid/tiergrid/membership"
 	"github.com/tiergrid/tiergrid/membership/control"
+	"github.com/tiergrid/tiergrid/membership/topology"
 )
 
 // change is what a configured template or cache asks for.
@@ -33,4 +40,23 @@ func caches(c *config.Config) map[string]membership.Cache {
 		list[name] = membership.Cache{Template: cache.Template, Database: cache.Database, Change: change(cache.Policy)}
 	}
 	return list
+}
+
+// checkCaches checks templates and caches by making them in a control state that
+// is then thrown away.
+func checkCaches(ctx context.Context, cfg *config.Config) error {
+	dir, err := os.MkdirTemp("", "tiergrid-check-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	m, err := membership.Open(ctx, membership.Config{
+		Data: dir, Member: cfg.Node.Name, StoreID: "none", Zone: cfg.Node.Zone,
+		Default: change(cfg.Templates["default"]), Random: rand.Reader, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	empty := func(topology.CacheID) bool { return false }
+	return errors.Join(m.Configure(ctx, templates(cfg), caches(cfg), empty), m.Close())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -83,26 +84,28 @@ func loadConfig(c *cli.Context) (*config.Config, error) {
 // configCommand shows and checks the configuration.
 func configCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "config",
-		Usage: "show or check the configuration",
+		Name:         "config",
+		Usage:        "show or check the configuration",
+		OnUsageError: onUsage,
+		Action:       noCommand,
 		Subcommands: []*cli.Command{
-			{
-				Name: "show", Usage: "print the configuration with all defaults, as YAML", Flags: configFlags(),
-				Action: func(c *cli.Context) error {
-					cfg, err := loadConfig(c)
-					if err != nil {
-						return err
-					}
-					return yaml.NewEncoder(os.Stdout).Encode(cfg)
-				},
-			},
-			{
-				Name: "check", Usage: "check the configuration, print nothing when it is good", Flags: configFlags(),
-				Action: func(c *cli.Context) error {
-					_, err := loadConfig(c)
-					return err
-				},
-			},
+			configSubcommand("show", "print the configuration with all defaults, as YAML", func(_ context.Context, cfg *config.Config) error {
+				return yaml.NewEncoder(os.Stdout).Encode(cfg)
+			}),
+			configSubcommand("check", "check the configuration, print nothing when it is good", checkCaches),
 		},
+	}
+}
+
+func configSubcommand(name, usage string, do func(ctx context.Context, cfg *config.Config) error) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, Flags: configFlags(), HideHelpCommand: true, OnUsageError: onUsage,
+		Action: noArguments(func(c *cli.Context) error {
+			cfg, err := loadConfig(c)
+			if err != nil {
+				return err
+			}
+			return do(c.Context, cfg)
+		}),
 	}
 }

@@ -48,6 +48,8 @@ func app() *cli.App {
 		HideVersion:          true,
 		EnableBashCompletion: true,
 		ExitErrHandler:       func(*cli.Context, error) {},
+		OnUsageError:         onUsage,
+		Action:               noCommand,
 		Commands: []*cli.Command{
 			serverCommand(),
 			admincli.User(users),
@@ -56,5 +58,29 @@ func app() *cli.App {
 			versionCommand(),
 			admincli.Completion(),
 		},
+	}
+}
+
+// onUsage is what is said about flags that cannot be parsed.
+func onUsage(c *cli.Context, err error, _ bool) error {
+	return fmt.Errorf("%w; see %s --help", err, c.Command.HelpName)
+}
+
+// noCommand is what a command does that only has others beneath it.
+func noCommand(c *cli.Context) error {
+	if c.Args().Present() {
+		return fmt.Errorf("there is no command %q; see %s --help", c.Args().First(), c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
+// noArguments is an action that takes flags only. An argument may be a mistyped
+// flag, which must not be passed over.
+func noArguments(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.Args().Present() {
+			return fmt.Errorf("%q is one argument too many; see %s --help", c.Args().First(), c.Command.HelpName)
+		}
+		return action(c)
 	}
 }

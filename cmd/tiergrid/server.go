@@ -37,13 +37,16 @@ func serverCommand() *cli.Command {
 		Name:  "server",
 		Usage: "serve Redis clients: a node and a proxy in one process",
 		Flags: configFlags(),
-		Action: func(c *cli.Context) error {
+
+		HideHelpCommand: true,
+		OnUsageError:    onUsage,
+		Action: noArguments(func(c *cli.Context) error {
 			cfg, err := loadConfig(c)
 			if err != nil {
 				return err
 			}
 			return runServer(c.Context, cfg, newLogger(cfg.Log))
-		},
+		}),
 	}
 }
 
@@ -91,6 +94,7 @@ func runServer(ctx context.Context, cfg *config.Config, logger *slog.Logger) (er
 	p.background.Go(func() { trimBuffers(ctx) })
 	p.serve()
 	p.announce()
+	defer logger.Info("tiergrid is stopping")
 	select {
 	case <-ctx.Done():
 		return nil
@@ -125,7 +129,7 @@ func (p *process) listen(context.Context) (err error) {
 }
 
 func (p *process) openNode(context.Context) (err error) {
-	if err := os.MkdirAll(p.config.Node.Data, 0o700); err != nil {
+	if err := prepareData(p.config.Node.Data); err != nil {
 		return fmt.Errorf("node.data: %w", err)
 	}
 	p.node, err = node.Open(node.Config{
@@ -253,7 +257,6 @@ func (p *process) announce() {
 // and the control state last. It may be called with only some of them opened.
 func (p *process) stop() error {
 	p.stopping.Store(true)
-	p.logger.Info("tiergrid is stopping")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	var err error

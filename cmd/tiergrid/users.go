@@ -86,7 +86,7 @@ func (u offlineUsers) Close() error { return u.control.Close() }
 // openOffline opens the users of a data directory; see admincli.Config.
 func openOffline(_ context.Context, data string, create bool) (admincli.Users, error) {
 	if create {
-		if err := os.MkdirAll(data, 0o700); err != nil {
+		if err := prepareData(data); err != nil {
 			return nil, err
 		}
 	}

@@ -26,9 +26,12 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version",
-		Action: func(*cli.Context) error {
+
+		HideHelpCommand: true,
+		OnUsageError:    onUsage,
+		Action: noArguments(func(*cli.Context) error {
 			_, err := fmt.Printf("tiergrid %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
-		},
+		}),
 	}
 }

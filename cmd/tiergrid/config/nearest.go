@@ -15,12 +15,12 @@ var later = map[string]string{
 	"restart": "warming the memory tier at start",
 }
 
-// explain makes an error of the YAML library a message for an operator. For an
-// unknown key it names the nearest known one.
+// explain makes an error of the YAML library a message of one line for an
+// operator. For an unknown key it names the nearest known one.
 func explain(err error) error {
 	var unknown *yaml.UnknownFieldError
 	if !errors.As(err, &unknown) {
-		return err
+		return inOneLine(err)
 	}
 	line := unknown.Token.Position.Line
 	key := unknown.Token.Value
@@ -28,6 +28,15 @@ func explain(err error) error {
 		return fmt.Errorf("line %d: %q belongs to %s, which this version of tiergrid does not have", line, key, what)
 	}
 	return fmt.Errorf("line %d: unknown key %q; did you mean %q?", line, key, nearest(key))
+}
+
+// inOneLine leaves out the excerpt that the library draws.
+func inOneLine(err error) error {
+	var shown yaml.Error
+	if !errors.As(err, &shown) {
+		return err
+	}
+	return fmt.Errorf("line %d: %s", shown.GetToken().Position.Line, shown.GetMessage())
 }
 
 // nearest is the known key that differs from key by the fewest edits.
