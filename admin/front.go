@@ -160,15 +160,23 @@ func (f *front) deliver(c net.Conn) {
 	if f.httpOpen.Add(1) > int64(f.limits.Connections) {
 		f.httpOpen.Add(-1)
 		f.refused.Add(1)
-		_ = c.SetWriteDeadline(time.Now().Add(refusalTimeout))
-		_, _ = c.Write([]byte(refusal))
-		c.Close()
+		refuse(c)
 		return
 	}
 	f.running.Add(1)
 	if !f.queue.put(c) {
 		f.endHTTP()
 		c.Close()
+	}
+}
+
+// refuse answers that there is no room. What is there of the request is read
+// first: closing over it would throw the answer away.
+func refuse(c net.Conn) {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(refusalTimeout))
+	if _, err := c.Read(make([]byte, 4096)); err == nil {
+		_, _ = c.Write([]byte(refusal))
 	}
 }
 

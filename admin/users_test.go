@@ -133,3 +133,25 @@ func TestStoreFailures(t *testing.T) {
 		problem(t, resp, 503, "unavailable")
 	}
 }
+
+// FuzzUserBodies holds that no body does more than be refused.
+func FuzzUserBodies(f *testing.F) {
+	for _, body := range []string{
+		`{"name":"x","password":"p","groups":["admin"]}`, `{"groups":[]}`, `{"password":"p"}`, `{"name":1}`, `[`, "null", "{}{}",
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, c := range []call{
+			{method: "POST", path: "/api/v1/users"},
+			{method: "PUT", path: "/api/v1/users/admin/password"},
+			{method: "PUT", path: "/api/v1/users/admin/groups"},
+		} {
+			s := newFixture(t, memusers.New("admin"), nil)
+			c.as, c.body = "admin", string(body)
+			if status := s.do(c).StatusCode; status >= 500 {
+				t.Errorf("%s %s %q: status %d", c.method, c.path, body, status)
+			}
+		}
+	})
+}

@@ -192,9 +192,11 @@ func TestSlowServerAndCancelledCall(t *testing.T) {
 
 func TestAnswersThatAreNotTheAPI(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
-		"html":     func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
-		"error":    func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 502) },
-		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://elsewhere.invalid/", 307) },
+		"html":  func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
+		"error": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadGateway) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusTemporaryRedirect)
+		},
 		"broken problem": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", api.ProblemType)
 			w.WriteHeader(500)
