@@ -12,7 +12,7 @@
 // Everything is bounded: connections, connections that have said nothing yet,
 // headers, bodies, and the time of each step; see Limits. A connection over a
 // bound is refused and counted. Logins are bounded by Config.Authenticate, which
-// is expected to answer api.ErrBusy when too many run at once.
+// is expected to answer users.ErrBusy when too many run at once.
 //
 // Who may do what: a connection through the admin socket is the owner of the
 // data directory and may do everything. Without users, so may local callers, and
