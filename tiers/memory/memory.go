@@ -79,8 +79,9 @@ type Tier struct {
 	clock    *clock
 	closed   atomic.Bool
 
-	bypass atomic.Int64
-	fill   filler
+	bypass  atomic.Int64
+	removed atomic.Int64 // rows that were there and were removed
+	fill    filler
 }
 
 // New returns an empty tier.
@@ -153,7 +154,7 @@ func (t *Tier) set(key, value []byte) {
 	var space [keySpace]byte
 	k := t.installs.key(space[:0], key)
 	if len(k)+len(value) > t.size.limit {
-		t.cache.Del(k)
+		t.drop(k)
 		t.bypass.Add(1)
 		return
 	}
@@ -169,7 +170,13 @@ func (t *Tier) remove(key []byte) {
 		return
 	}
 	var space [keySpace]byte
-	t.cache.Del(t.installs.key(space[:0], key))
+	t.drop(t.installs.key(space[:0], key))
+}
+
+func (t *Tier) drop(memoryKey []byte) {
+	if t.cache.Del(memoryKey) {
+		t.removed.Add(1)
+	}
 }
 
 // Stats implements tiers.Tier.
@@ -181,9 +188,17 @@ func (t *Tier) Stats() tiers.Stats {
 		MaxBytes:  t.size.max,
 		Hits:      t.cache.HitCount(),
 		Misses:    t.cache.MissCount(),
-		Evictions: t.cache.EvacuateCount(),
+		Evictions: t.evictions(entries),
 		Bypass:    t.bypass.Load(),
 	}
+}
+
+// evictions is what became of all rows that were put in and are neither there
+// nor were removed. (freecache's own count includes rows it moved instead of
+// evicting them.) A row replaced by a longer value counts too.
+func (t *Tier) evictions(entries int64) int64 {
+	put := int64(t.fill.sets.Load()) - t.cache.OverwriteCount()
+	return max(0, put-t.removed.Load()-entries)
 }
 
 // Close implements tiers.Tier. The memory itself goes with the last reference.

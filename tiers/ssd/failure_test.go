@@ -471,7 +471,9 @@ func TestCloseWaitsForIterators(t *testing.T) {
 
 func TestGateReportsWhoStays(t *testing.T) {
 	g := newGate()
-	if !g.enter() || !g.enter() || !g.close() || g.close() || g.enter() {
+	first, second := g.enter(), g.enter()
+	closed, again := g.close(), g.close()
+	if late := g.enter(); !first || !second || !closed || again || late {
 		t.Fatal("the gate let the wrong ones through")
 	}
 	if n := g.wait(time.Millisecond); n != 2 {
