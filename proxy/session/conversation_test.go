@@ -21,6 +21,8 @@ import (
 // its name as password.
 var people = map[string]string{"developer": "admin", "app": "application", "eyes": "observer", "gauge": "monitor"}
 
+// scripts are the conversations that need no data commands beyond those of the
+// fake grid, with the users above or without.
 func scripts(t *testing.T, withUsers bool) []*conversation.Script {
 	t.Helper()
 	all, err := conversation.LoadAll(filepath.Join("..", "testdata", "*.txt"))
@@ -29,7 +31,7 @@ func scripts(t *testing.T, withUsers bool) []*conversation.Script {
 	}
 	var list []*conversation.Script
 	for _, s := range all {
-		if needsUsers := !s.NeedsOnly("data"); needsUsers == withUsers {
+		if s.NeedsOnly("users") && withUsers == !s.NeedsOnly() {
 			list = append(list, s)
 		}
 	}
@@ -85,7 +87,7 @@ func withPeople(t testing.TB) *auth.Authenticator {
 		}
 		list = append(list, users.User{Name: name, Hash: hash, Roles: []string{role}})
 	}
-	verifier, err := users.NewVerifier(users.VerifierConfig{Random: rand.Reader})
+	verifier, err := users.NewVerifier(users.VerifierConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

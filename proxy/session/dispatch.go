@@ -57,7 +57,7 @@ func (s *session) execute(args [][]byte) {
 		return
 	}
 	if err != nil {
-		s.reject(cmd, args, command.Failed(err))
+		s.reject(cmd, command.Failed(err))
 		return
 	}
 	s.shown.command.Store(int32(cmd.ID))
@@ -71,7 +71,7 @@ func (s *session) execute(args [][]byte) {
 	case h != nil:
 		s.answer(cmd, args, h)
 	case !cmd.Built:
-		s.reject(cmd, args, command.NotBuilt(cmd))
+		s.reject(cmd, command.NotBuilt(cmd))
 	default:
 		s.collect(cmd, args)
 	}
@@ -115,16 +115,14 @@ func (s *session) renew() {
 }
 
 // reject answers a command that is not run.
-func (s *session) reject(cmd *command.Command, args [][]byte, why command.Error) {
+func (s *session) reject(cmd *command.Command, why command.Error) {
 	s.runData()
 	s.srv.stats.reject(cmd, why)
 	if s.tx != nil {
 		s.tx.broken = true
-		if cmd == cmdExec {
-			s.dropTransaction()
-			why = command.ExecAborted(why)
-		}
-	} else if cmd == cmdExec {
+	}
+	if cmd == cmdExec {
+		s.dropTransaction()
 		why = command.ExecAborted(why)
 	}
 	s.out.Error(string(why))

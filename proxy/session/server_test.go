@@ -15,6 +15,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// farFuture is a deadline for who has none.
+var farFuture = time.Now().Add(time.Hour)
+
 // served is a Server on loopback with a fake grid.
 type served struct {
 	*Server

@@ -113,6 +113,8 @@ func (srv *Server) ownSettings() []Setting {
 		whole("slowlog-log-slower-than", -1, math.MaxInt64/int64(time.Microsecond),
 			func() int64 { return max(-1, srv.slow.threshold.Load()/int64(time.Microsecond)) },
 			func(n int64) { srv.slow.threshold.Store(n * int64(time.Microsecond)) }),
+		{Name: "port", Get: func() string { return strconv.FormatInt(srv.port.Load(), 10) }},
+		{Name: "maxmemory", Get: srv.maxMemory},
 		Fixed("databases", strconv.Itoa(topology.Databases)),
 		Fixed("proto-max-bulk-len", strconv.Itoa(limits.Bulk)),
 		Fixed("tcp-keepalive", strconv.Itoa(int(limits.KeepAlive/time.Second))),
@@ -141,4 +143,13 @@ func whole(name string, low, high int64, get func() int64, set func(int64)) Sett
 			return nil
 		},
 	}
+}
+
+// maxMemory is the size of the memory tier, "0" while nobody can tell.
+func (srv *Server) maxMemory() string {
+	st, err := srv.grid.Stats(srv.ctx)
+	if err != nil {
+		return "0"
+	}
+	return strconv.FormatInt(st.MemoryMax, 10)
 }

@@ -79,11 +79,12 @@ var connectionCommands = map[string]handler{
 	"slowlog|len":   (*session).slowlogLen,
 	"slowlog|reset": (*session).slowlogReset,
 
-	"acl|cat":    (*session).aclCat,
-	"acl|help":   help("acl"),
-	"acl|list":   (*session).aclList,
-	"acl|users":  (*session).aclUsers,
-	"acl|whoami": (*session).aclWhoAmI,
+	"acl|cat":     (*session).aclCat,
+	"acl|getuser": (*session).aclGetUser,
+	"acl|help":    help("acl"),
+	"acl|list":    (*session).aclList,
+	"acl|users":   (*session).aclUsers,
+	"acl|whoami":  (*session).aclWhoAmI,
 }
 
 // help answers HELP of a container.

@@ -46,7 +46,7 @@ func immediate(cmd *command.Command) bool {
 func (s *session) enqueue(cmd *command.Command, args [][]byte, run handler) {
 	why := s.queueable(cmd, args, run)
 	if why != "" {
-		s.reject(cmd, args, why)
+		s.reject(cmd, why)
 		return
 	}
 	s.tx.add(cmd, args, run)
