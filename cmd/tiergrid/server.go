@@ -205,7 +205,10 @@ func (p *process) newAdmin(verifier *users.Verifier) (err error) {
 		RESP:    p.sessions.ServeConn,
 		Logger:  p.logger,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return metrics.Register(p.admin)
 }
 
 func (p *process) openAdmin(context.Context) (err error) {
