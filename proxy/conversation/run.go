@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"regexp"
@@ -77,7 +76,8 @@ func empty(addr string) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "FLUSHALL\r\n"); err != nil {
+	// In array form, which a port shared with HTTP takes too.
+	if _, err := conn.Write(resp.AppendCommand(nil, "FLUSHALL")); err != nil {
 		return err
 	}
 	_, err = resp.ReadReply(conn.in, resp.ReplyLimits{})

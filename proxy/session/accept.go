@@ -54,7 +54,7 @@ func (srv *Server) addListener(ln net.Listener) bool {
 	srv.mu.listeners[ln] = struct{}{}
 	srv.sessions.Add(1)
 	if addr, ok := ln.Addr().(*net.TCPAddr); ok {
-		srv.port.CompareAndSwap(0, int64(addr.Port))
+		srv.bound.CompareAndSwap(nil, addr)
 	}
 	return true
 }

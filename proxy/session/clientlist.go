@@ -59,7 +59,7 @@ func (s *session) listByID(words [][]byte) {
 
 func (s *session) list(keep func(*session) bool) {
 	var text []byte
-	for _, c := range s.srv.clients() {
+	for _, c := range s.srv.byID() {
 		if keep(c) {
 			text = c.appendInfo(text)
 		}

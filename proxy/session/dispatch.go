@@ -63,6 +63,9 @@ func (s *session) execute(args [][]byte) {
 	s.shown.command.Store(int32(cmd.ID))
 	if s.srv.pause.active() {
 		s.waitForPause(cmd)
+		if s.ending {
+			return
+		}
 	}
 	h := handlers[cmd.ID]
 	switch {

@@ -32,6 +32,16 @@ func newFakeGrid() *fakeGrid {
 	return g
 }
 
+// clear forgets all keys.
+func (g *fakeGrid) clear() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.data {
+		clear(g.data[i])
+		clear(g.version[i])
+	}
+}
+
 func (g *fakeGrid) Run(ctx context.Context, b *grid.Batch) error {
 	if b.Transaction {
 		return g.transaction(ctx, b)

@@ -116,7 +116,7 @@ func (r *report) server() {
 	r.line("go_version:%s", runtime.Version())
 	r.line("process_id:%d", os.Getpid())
 	r.line("run_id:%s", r.srv.runID)
-	r.line("tcp_port:%d", r.srv.port.Load())
+	r.line("tcp_port:%d", r.srv.port())
 	r.line("server_time_usec:%d", time.Now().UnixMicro())
 	r.line("uptime_in_seconds:%d", int64(uptime.Seconds()))
 	r.line("uptime_in_days:%d", int64(uptime.Hours())/24)

@@ -75,24 +75,28 @@ func (p *pause) remaining() (int32, time.Duration, <-chan struct{}) {
 	return p.mode.Load(), left, p.changed
 }
 
-// waitForPause waits until cmd may run. Monitors never wait, as in Redis, where
-// they count as replicas.
+// waitForPause waits until cmd may run; it must not if the session was killed
+// meanwhile. Monitors never wait, as in Redis, where they count as replicas.
 func (s *session) waitForPause(cmd *command.Command) {
 	if s.outbox != nil {
 		return
 	}
-	first := true
+	parked := false
 	for {
 		mode, left, changed := s.srv.pause.remaining()
-		if mode == pauseNone || mode == pauseWrite && !s.writes(cmd) || s.ctx.Err() != nil {
-			break
+		if mode == pauseNone || mode == pauseWrite && !s.writes(cmd) {
+			return
 		}
-		if first {
-			first = false
+		if !parked {
+			parked = true
 			s.park(true)
 			defer s.park(false)
 		}
 		s.sleep(left, changed)
+		if s.ctx.Err() != nil {
+			s.ending = true
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -42,8 +43,8 @@ type Server struct {
 	// clock is the time in Unix milliseconds, at most one tick old.
 	clock       atomic.Int64
 	maxClients  atomic.Int64
-	idleTimeout atomic.Int64 // seconds
-	port        atomic.Int64 // of the first TCP listener
+	idleTimeout atomic.Int64                // seconds
+	bound       atomic.Pointer[net.TCPAddr] // of the first TCP listener
 	peakMemory  atomic.Uint64
 
 	mu struct {
@@ -146,20 +147,21 @@ func (srv *Server) draining() bool {
 	return srv.mu.closing
 }
 
-// clients returns all sessions by id.
+// clients returns all sessions.
 func (srv *Server) clients() []*session {
 	srv.mu.Lock()
+	defer srv.mu.Unlock()
 	list := make([]*session, 0, len(srv.mu.sessions))
 	for _, s := range srv.mu.sessions {
 		list = append(list, s)
 	}
-	srv.mu.Unlock()
-	slices.SortFunc(list, func(a, b *session) int {
-		if a.id < b.id {
-			return -1
-		}
-		return 1
-	})
+	return list
+}
+
+// byID returns all sessions, the oldest first.
+func (srv *Server) byID() []*session {
+	list := srv.clients()
+	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
 	return list
 }
 
@@ -168,6 +170,22 @@ func (srv *Server) count() int {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	return len(srv.mu.sessions)
+}
+
+// port is that of the first TCP listener, 0 without one.
+func (srv *Server) port() int {
+	if addr := srv.bound.Load(); addr != nil {
+		return addr.Port
+	}
+	return 0
+}
+
+// bind is the address of the first TCP listener.
+func (srv *Server) bind() string {
+	if addr := srv.bound.Load(); addr != nil {
+		return addr.IP.String()
+	}
+	return ""
 }
 
 // now is the time in Unix milliseconds, at most one tick old.
