@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
-	"log/slog"
 
 	"github.com/tiergrid/tiergrid/tiers"
 	"github.com/tiergrid/tiergrid/tiers/memory"
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func openStore(t testing.TB) tiers.Store {
 	t.Helper()
 	s, err := ssd.Open(ssd.Config{
-		Dir: "store", FS: vfs.NewMem(), MemTable: 8 << 20, BlockCache: 8 << 20,
+		Dir: "store", FS: ssd.InMemory(), MemTable: 8 << 20, BlockCache: 8 << 20,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

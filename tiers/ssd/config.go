@@ -66,9 +66,13 @@ type Config struct {
 	// Nil: exit with ExitCode.
 	OnFatal func(error)
 
-	// FS replaces the file system in tests.
+	// FS replaces the file system in tests, see InMemory.
 	FS vfs.FS
 }
+
+// InMemory returns an empty file system in memory, for tests that need a store
+// and no disk. A store closed on it can be opened on it again.
+func InMemory() vfs.FS { return vfs.NewMem() }
 
 func (c *Config) setDefaults() {
 	def(&c.MemTable, 32<<20)

@@ -166,11 +166,15 @@ func (s *Store) get(key []byte, fn func(value []byte)) (bool, error) {
 
 // Sync implements tiers.Store: an empty record is written to the log and
 // fsynced, and everything before it with it.
-func (s *Store) Sync() (err error) {
+func (s *Store) Sync() error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.gate.leave()
+	return s.barrier()
+}
+
+func (s *Store) barrier() (err error) {
 	defer s.recovered(&err)
 	return s.db.LogData(nil, pebble.Sync)
 }
@@ -199,10 +203,10 @@ func (s *Store) Close() error {
 	if inside := s.gate.wait(closePatience); inside != 0 {
 		return fmt.Errorf("ssd: %d calls or iterators were not ended within %v; the store stays open", inside, closePatience)
 	}
-	if s.failed.Load() != nil {
-		return errors.Join(s.failure(), s.health.Close(), s.dir.lock.Close())
+	if s.failed.Load() == nil && s.barrier() == nil {
+		return errors.Join(s.db.Close(), s.health.Close(), s.dir.lock.Close())
 	}
-	return errors.Join(s.db.Close(), s.health.Close(), s.dir.lock.Close())
+	return errors.Join(s.failure(), s.health.Close(), s.dir.lock.Close())
 }
 
 var _ tiers.Store = (*Store)(nil)

@@ -90,6 +90,21 @@ func TestConformance(t *testing.T) {
 	tiertest.RunStore(t, func(t testing.TB) tiers.Store { return open(t, small(vfs.NewMem())) })
 }
 
+// TestCloseSyncs: a stop in order loses nothing, not even what nobody synced.
+func TestCloseSyncs(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	s := open(t, small(disk))
+	mustApply(t, s, false, func(b *tiers.Batch) { b.Set([]byte("k"), []byte("v")) })
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, small(disk.CrashClone(vfs.CrashCloneCfg{})))
+	defer s.Close()
+	if _, found := read(t, s, "k"); !found {
+		t.Error("the row is gone")
+	}
+}
+
 // crashable is a disk of tiertest: a file system in memory that knows what was
 // synced.
 type crashable struct{ fs *vfs.MemFS }
