@@ -22,11 +22,14 @@ func (m *monitorSet) any() bool { return m.n.Load() > 0 }
 
 func (m *monitorSet) count() int { return int(m.n.Load()) }
 
-func (m *monitorSet) add(o *outbox) {
+// add registers o. greet queues what comes before everything that is shown; once
+// the client has it, nothing that others do is missed.
+func (m *monitorSet) add(o *outbox, greet func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.outboxes = append(append([]*outbox(nil), m.outboxes...), o)
 	m.n.Store(int32(len(m.outboxes)))
+	greet()
 }
 
 func (m *monitorSet) remove(o *outbox) {
@@ -57,12 +60,14 @@ func (s *session) monitor([][]byte) {
 	case s.outbox != nil:
 		return // as in Redis, a second MONITOR has no reply
 	}
-	s.ok()
 	s.flush()
 	s.outbox = newOutbox(s.conn, &s.srv.cfg.Limits, func() { s.srv.stats.laggards.Add(1) })
 	s.redirect(s.outbox)
 	s.mark(flagMonitor, true)
-	s.srv.monitors.add(s.outbox)
+	s.srv.monitors.add(s.outbox, func() {
+		s.ok()
+		s.flush()
+	})
 }
 
 // stopMonitoring ends MONITOR; what was shown so far is still written.
