@@ -55,10 +55,13 @@ func decodeMarker(text string) (StoreID, error) {
 		return id, fmt.Errorf("%w: version %d, this program writes %d; use the newer program", tiers.ErrFormat, format, formatVersion)
 	}
 	raw, err := hex.DecodeString(digits)
-	if err != nil || len(raw) != len(id) || text != fmt.Sprintf(markerFormat, format, digits) {
-		return id, fmt.Errorf("%w: its file %s cannot be read", tiers.ErrDamaged, markerName)
+	if err == nil && len(raw) == len(id) {
+		id = StoreID(raw)
 	}
-	return StoreID(raw), nil
+	if encodeMarker(id) != text {
+		return StoreID{}, fmt.Errorf("%w: its file %s cannot be read", tiers.ErrDamaged, markerName)
+	}
+	return id, nil
 }
 
 // directory is the locked directory of an open store.
