@@ -205,8 +205,8 @@ func rowKeySize(k *record.Key) int { return record.MaxRowKeyOverhead + len(k.Nam
 
 // Entries implements exec.View.
 func (t *Txn) Entries(cache topology.CacheID) int64 {
-	t.waitForAll(cache)
 	n := t.place(cache).totals.Entries.Load()
+	t.waitForAll(cache)
 	for i := range t.held {
 		for j := range t.held[i].by {
 			if c := &t.held[i].by[j]; c.Cache == cache {
@@ -218,7 +218,8 @@ func (t *Txn) Entries(cache topology.CacheID) int64 {
 }
 
 // waitForAll makes the replies wait for all that is on its way to disk, as they
-// have looked at the whole of a cache.
+// have looked at the whole of a cache. It comes after that look: what was applied
+// before the look is listed unless it has reached the disk since.
 func (t *Txn) waitForAll(cache topology.CacheID) {
 	for _, u := range t.place(cache).units {
 		t.waits = u.unsynced.all(t.waits)

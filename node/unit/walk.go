@@ -30,7 +30,7 @@ type visitFunc = func(name []byte, h *record.Head) bool
 
 // Walk implements exec.View.
 func (t *Txn) Walk(cache topology.CacheID, cursor uint64, visit visitFunc) uint64 {
-	t.waitForAll(cache)
+	defer t.waitForAll(cache)
 	w := walk{txn: t, cache: cache, visit: visit, changes: t.changesOf(cache)}
 	for !w.stopped && cursor < endCursor && t.command.err == nil {
 		cursor = w.slice(cursor)
