@@ -113,21 +113,25 @@ func (s *server) createUser(name, password, groups string) {
 // residentBytes is how much memory the process takes.
 func (s *server) residentBytes() int64 {
 	s.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	n, err := residentBytes(s.cmd.Process.Pid)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	return n
+}
+
+func residentBytes(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
 			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			return kib << 10
+			return kib << 10, err
 		}
 	}
-	s.t.Fatalf("no VmRSS in %s", text)
-	return 0
+	return 0, fmt.Errorf("no VmRSS in %q", text)
 }
 
 // redisServer starts a redis-server that keeps nothing and returns its address.
