@@ -141,11 +141,17 @@ func (r *run) prepare(req *wire.Request) exec.Func {
 // read runs a command that changes nothing: without locks, and under those of its
 // units when that failed or an expired entry must be deleted first.
 func (r *run) read(req *wire.Request, f exec.Func) error {
-	if req.Cmd.First == 0 && r.txn.Written() {
+	switch {
+	case !r.txn.Written():
+	case req.Cmd.First == 0:
 		// It looks at the whole of a cache: it must find what this run wrote.
 		if err := r.txn.Commit(); err != nil {
 			return err
 		}
+	default:
+		// It must not see its keys as they were before what this run wrote
+		// and has not committed (R22): they are held until then as well.
+		return r.locked(req, f)
 	}
 	mark := r.batch.Out.Mark()
 	for range readAttempts {
