@@ -17,10 +17,9 @@ const opOverhead = 11
 // Op is one change of rows.
 type Op struct {
 	Kind Kind
-	// Below marks a change for the bottom tier only. The row is not put into
-	// memory (a copy that a Get put there is dropped). A DeleteRange that is
-	// Below leaves memory alone altogether: use it only over rows that are
-	// always written Below and always read by GetBelow or an iterator.
+	// Below marks a change for the bottom tier only, which costs memory and the
+	// stripes nothing: use it for rows that are always written Below and always
+	// read by GetBelow or an iterator.
 	Below bool
 	// Key is the row's key, or the first key of the range.
 	Key []byte
@@ -41,7 +40,7 @@ type Batch struct {
 // Set adds the change that gives key a value.
 func (b *Batch) Set(key, value []byte) { b.add(Op{Kind: Set, Key: key, Value: value}) }
 
-// SetBelow is Set for a row that memory must not hold.
+// SetBelow is Set for a row that never is in memory; see Op.Below.
 func (b *Batch) SetBelow(key, value []byte) {
 	b.add(Op{Kind: Set, Below: true, Key: key, Value: value})
 }
@@ -58,8 +57,7 @@ func (b *Batch) DeleteRange(start, end []byte) {
 	b.add(Op{Kind: DeleteRange, Key: start, Value: end})
 }
 
-// DeleteRangeBelow is DeleteRange for a range of rows that were all written by
-// SetBelow and read by GetBelow or an iterator: it costs memory nothing.
+// DeleteRangeBelow is DeleteRange for rows that were all written by SetBelow.
 func (b *Batch) DeleteRangeBelow(start, end []byte) {
 	b.add(Op{Kind: DeleteRange, Below: true, Key: start, Value: end})
 }

@@ -135,8 +135,8 @@ func TestPromotion(t *testing.T) {
 	s := newStack(t, openMemory(16<<20, nil)(t), store)
 	defer s.Close()
 	var b tiers.Batch
-	b.SetBelow([]byte("k"), []byte("v"))
-	if _, err := s.Apply(&b, false); err != nil {
+	b.Set([]byte("k"), []byte("v"))
+	if _, err := store.Apply(&b, false); err != nil { // memory has not seen it
 		t.Fatal(err)
 	}
 	reads := 0

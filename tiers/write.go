@@ -34,11 +34,13 @@ type write struct {
 func (w *write) begin(s *Stack, b *Batch) {
 	for i := range b.Ops {
 		op := &b.Ops[i]
-		if op.Kind == DeleteRange {
-			w.ranged = w.ranged || !op.Below
-			continue
+		switch {
+		case op.Below:
+		case op.Kind == DeleteRange:
+			w.ranged = true
+		default:
+			w.stripes = append(w.stripes, s.stripeOf(op.Key))
 		}
-		w.stripes = append(w.stripes, s.stripeOf(op.Key))
 	}
 	if len(w.stripes) > 1 {
 		slices.Sort(w.stripes)
@@ -84,6 +86,9 @@ func (w *write) updateMemory(s *Stack, b *Batch, failed bool) {
 	}
 	for i := range b.Ops {
 		op := b.Ops[i]
+		if op.Below {
+			continue
+		}
 		if op.Kind == Set && (failed || ranges || !w.holds(s.stripeOf(op.Key))) {
 			op.Kind, op.Value = Delete, nil
 			s.contended.Add(1)

@@ -132,11 +132,10 @@ func (t *Tier) Apply(b *tiers.Batch, _ bool) (tiers.Ticket, error) {
 	for i := range b.Ops {
 		op := &b.Ops[i]
 		switch {
+		case op.Below:
 		case op.Kind == tiers.DeleteRange:
-			if !op.Below {
-				t.installs.raise(op.Key, op.Value)
-			}
-		case op.Kind == tiers.Set && !op.Below:
+			t.installs.raise(op.Key, op.Value)
+		case op.Kind == tiers.Set:
 			t.set(op.Key, op.Value)
 		default:
 			t.remove(op.Key)

@@ -55,10 +55,6 @@ func drawBatch(r *rapid.T, w *tiers.Batch, model map[string][]byte) {
 					delete(model, k)
 				}
 			}
-		case 2:
-			value := drawValue(r)
-			w.SetBelow([]byte(key), value)
-			model[key] = value
 		default:
 			value := drawValue(r)
 			w.Set([]byte(key), value)

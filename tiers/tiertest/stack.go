@@ -128,7 +128,6 @@ var races = []race{
 	{"read, delete", nil, remove},
 	{"read, delete range", nil, removeRange},
 	{"read, range then set", nil, removeAndSet},
-	{"read, set below", nil, func(w *tiers.Batch) { w.SetBelow([]byte("k"), []byte("new")) }},
 	{"set, set", set("first"), set("second")},
 	{"set, delete", set("first"), remove},
 	{"set, delete range", set("first"), removeRange},
