@@ -13,7 +13,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// allBytes is a value with every byte there is; largeValue one that spans many
+// allBytes is a value with every byte there is; manyBytes one that spans many
 // packets.
 var (
 	allBytes = func() []byte {
@@ -23,7 +23,7 @@ var (
 		}
 		return b
 	}()
-	largeValue = bytes.Repeat(allBytes, 4700)
+	manyBytes = bytes.Repeat(allBytes, 4700)
 )
 
 // eachDoor runs a test against a server without users and one with users, as
@@ -58,7 +58,7 @@ func TestGoRedis(t *testing.T) {
 
 func useGoRedis(t *testing.T, c *goredis.Client) {
 	ctx := t.Context()
-	for key, value := range map[string][]byte{"plain": []byte("value"), "bytes": allBytes, "large": largeValue, "empty": {}} {
+	for key, value := range map[string][]byte{"plain": []byte("value"), "bytes": allBytes, "large": manyBytes, "empty": {}} {
 		if err := c.Set(ctx, key, value, 100*time.Second).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestRedigo(t *testing.T) {
 }
 
 func useRedigo(t *testing.T, c redis.Conn) {
-	for key, value := range map[string][]byte{"plain": []byte("value"), "bytes": allBytes, "large": largeValue} {
+	for key, value := range map[string][]byte{"plain": []byte("value"), "bytes": allBytes, "large": manyBytes} {
 		if got, err := redis.String(c.Do("SET", key, value, "EX", 100)); err != nil || got != "OK" {
 			t.Fatalf("SET: %q, %v", got, err)
 		}
