@@ -1,30 +1,35 @@
-package command
+package exec
 
-// matchFold reports whether name, in lower case, matches the glob pattern in any
-// case: ? any byte, * any bytes, [a-z] [^a-z] one of a class, \ takes the next
-// byte as it is. Its time is bounded by len(pattern)·len(name).
-func matchFold(pattern []byte, name string) bool {
-	p, n := 0, 0
-	star, mark := -1, 0 // the last * and the name position it has eaten up to
-	for n < len(name) {
-		next, ok := p, false
+// Match reports whether s matches a glob pattern as Redis reads it: * any bytes,
+// ? one byte, [ab] [a-z] [^a] one byte of a class, \ takes the next byte as it is.
+// Its oddities are kept: a class that is not closed ends with the pattern, bounds
+// of a range may be swapped and are compared as signed bytes, and a pattern that
+// is not empty never matches an empty s. Time is bounded by len(pattern)·len(s).
+func Match(pattern, s []byte, nocase bool) bool {
+	if len(s) == 0 {
+		return len(pattern) == 0
+	}
+	star, retry := -1, 0 // behind the last *, and the rest of s it was tried with
+	p, i := 0, 0
+	for i < len(s) {
 		if p < len(pattern) && pattern[p] == '*' {
-			star, mark = p, n
 			p++
+			star, retry = p, i
 			continue
 		}
 		if p < len(pattern) {
-			next, ok = matchOne(pattern, p, name[n])
+			if next, ok := matchByte(pattern, p, s[i], nocase); ok {
+				p, i = next, i+1
+				continue
+			}
 		}
-		switch {
-		case ok:
-			p, n = next, n+1
-		case star >= 0: // let the star eat one byte more
-			mark++
-			p, n = star+1, mark
-		default:
+		if star < 0 {
 			return false
 		}
+		// Only the last * needs to take more: whatever an earlier one could
+		// gain by it, the last one has seen as well.
+		retry++
+		p, i = star, retry
 	}
 	for p < len(pattern) && pattern[p] == '*' {
 		p++
@@ -32,42 +37,56 @@ func matchFold(pattern []byte, name string) bool {
 	return p == len(pattern)
 }
 
-// matchOne matches b with the element at p, which is no star, and returns where
-// the next element starts.
-func matchOne(pattern []byte, p int, b byte) (next int, ok bool) {
+// matchByte matches b with the element at p, which is no *, and returns where the
+// next element begins.
+func matchByte(pattern []byte, p int, b byte, nocase bool) (next int, ok bool) {
 	switch pattern[p] {
 	case '?':
 		return p + 1, true
 	case '[':
-		return matchClass(pattern, p+1, b)
+		return matchClass(pattern, p+1, b, nocase)
 	case '\\':
 		if p+1 < len(pattern) {
 			p++
 		}
 	}
-	return p + 1, lower(pattern[p]) == lower(b)
+	return p + 1, equal(pattern[p], b, nocase)
 }
 
-// matchClass matches b with the class whose content starts at p. A class that is
-// not closed ends with the pattern.
-func matchClass(pattern []byte, p int, b byte) (next int, ok bool) {
+func equal(a, b byte, nocase bool) bool {
+	return a == b || nocase && lower(a) == lower(b)
+}
+
+// matchClass matches b with the class that begins behind its bracket at p.
+func matchClass(pattern []byte, p int, b byte, nocase bool) (next int, ok bool) {
 	not := p < len(pattern) && pattern[p] == '^'
 	if not {
 		p++
 	}
-	in := false
+	found := false
 	for ; p < len(pattern) && pattern[p] != ']'; p++ {
-		low, high := pattern[p], pattern[p]
 		switch {
-		case low == '\\' && p+1 < len(pattern):
+		case pattern[p] == '\\' && p+1 < len(pattern):
 			p++
-			low, high = pattern[p], pattern[p]
+			found = found || pattern[p] == b // in its own case only
 		case p+2 < len(pattern) && pattern[p+1] == '-':
-			high = pattern[p+2]
+			found = found || within(pattern[p], pattern[p+2], b, nocase)
 			p += 2
+		default:
+			found = found || equal(pattern[p], b, nocase)
 		}
-		low, high = lower(low), lower(high)
-		in = in || min(low, high) <= lower(b) && lower(b) <= max(low, high)
 	}
-	return min(p+1, len(pattern)), in != not
+	return min(p+1, len(pattern)), found != not
+}
+
+func within(low, high, b byte, nocase bool) bool {
+	l, h := int8(low), int8(high)
+	if l > h {
+		l, h = h, l
+	}
+	v := int8(b)
+	if nocase {
+		l, h, v = int8(lower(byte(l))), int8(lower(byte(h))), int8(lower(b))
+	}
+	return l <= v && v <= h
 }
