@@ -78,7 +78,6 @@ var libraries = []library{
 	{Path: "github.com/hashicorp/memberlist", In: []string{"membership/gossip"}, Why: "gossip is a hint behind one adapter"},
 	{Path: "github.com/hashicorp", In: []string{"membership/control"}, Why: "consensus stays in its adapter"},
 	{Path: "github.com/tidwall/redcon", In: []string{"node/resp", "node/exec"}, Why: "its encoders and glob matching are used, its parser never faces a client"},
-	{Path: "github.com/tidwall/match", In: []string{"node/exec", "node/resp", "proxy/session"}, Why: "globs are matched where Redis has them: keys and settings"},
 	{Path: "github.com/klauspost/compress", In: []string{"node/...", "tiers/..."}, Why: "payloads are packed where they are stored or sent"},
 	{Path: "golang.org/x/crypto", In: []string{"membership/users"}, Why: "passwords are hashed in one place"},
 	{Path: "golang.org/x/term", In: []string{"cmd/...", "admin/cli"}, Why: "only commands talk to a terminal"},

@@ -117,7 +117,7 @@ func (p *patterns) match(text []byte, need access) bool {
 		return true
 	}
 	for i := range p.list {
-		if p.list[i].gives&need == need && glob(p.list[i].glob, text) {
+		if p.list[i].gives&need == need && command.Match(p.list[i].glob, text, false) {
 			return true
 		}
 	}

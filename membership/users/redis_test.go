@@ -133,22 +133,26 @@ func TestRolesAllowWhatRedisAllowsWithTheirRules(t *testing.T) {
 	}
 }
 
-// Redis matches key patterns with the same globs.
-func TestGlobMatchesAsRedis(t *testing.T) {
+// A rule of keys allows the keys that Redis allows by it.
+func TestKeyPatternsMatchAsInRedis(t *testing.T) {
 	conn := dialRedis(t)
 	texts := []string{"", "a", "b", "abc", "aXc", "a*c", "[", "]", "a-c", "-", "^", `\`, "aaab", "foo:bar:baz", "\x00\xff"}
-	for i, pattern := range []string{
+	for i, glob := range []string{
 		"", "a", "*", "a**", "a*", "*c", "a*c", "?", "a?c", "???", "[abc]", "[a-c]", "[^a]", "[^a-b]*", "[c-a]", "[]", "[", "[a", "a[",
 		`\*`, `a\*c`, `\`, `[\]]`, `[a\-c]`, "[a-]", "*:*:*", "*a*b", "foo:*", "[^", "[a-c", "?*?",
 	} {
 		user := "glob-" + strconv.Itoa(i)
-		if got := conn.do("ACL", "SETUSER", user, "on", "+get", "~"+pattern); got != "OK" {
-			t.Fatalf("%q: %s", pattern, got)
+		if got := conn.do("ACL", "SETUSER", user, "on", "+get", "~"+glob); got != "OK" {
+			t.Fatalf("%q: %s", glob, got)
+		}
+		p := &Permission{}
+		if err := p.rule("~" + glob); err != nil {
+			t.Fatal(err)
 		}
 		for _, text := range texts {
 			want := conn.do("ACL", "DRYRUN", user, "GET", text) == "OK"
-			if got := glob(pattern, []byte(text)); got != want {
-				t.Errorf("glob(%q, %q) = %v, redis-server says %v", pattern, text, got, want)
+			if got := p.Key([]byte(text), command.Access); got != want {
+				t.Errorf("~%s allows %q: %v, redis-server says %v", glob, text, got, want)
 			}
 		}
 	}

@@ -189,14 +189,3 @@ func TestPermissionDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func FuzzGlob(f *testing.F) {
-	f.Add("a*[b-", "ab")
-	f.Add(`\`, "a")
-	f.Add("****[^x]?", "aaaaaaaa")
-	f.Fuzz(func(t *testing.T, pattern, text string) {
-		if glob(pattern, []byte(text)) && !glob("*"+pattern, []byte("x"+text)) {
-			t.Errorf("%q matches %q, but not behind a star", pattern, text)
-		}
-	})
-}

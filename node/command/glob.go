@@ -1,11 +1,15 @@
-package exec
+package command
+
+// text is bytes or a string, so that matching a string copies nothing.
+type text interface{ ~[]byte | ~string }
 
 // Match reports whether s matches a glob pattern as Redis reads it: * any bytes,
 // ? one byte, [ab] [a-z] [^a] one byte of a class, \ takes the next byte as it is.
 // Its oddities are kept: a class that is not closed ends with the pattern, bounds
 // of a range may be swapped and are compared as signed bytes, and a pattern that
-// is not empty never matches an empty s. Time is bounded by len(pattern)·len(s).
-func Match(pattern, s []byte, nocase bool) bool {
+// is not empty, even "*", never matches an empty s. Time is bounded by
+// len(pattern)·len(s).
+func Match[P, S text](pattern P, s S, nocase bool) bool {
 	if len(s) == 0 {
 		return len(pattern) == 0
 	}
@@ -39,7 +43,7 @@ func Match(pattern, s []byte, nocase bool) bool {
 
 // matchByte matches b with the element at p, which is no *, and returns where the
 // next element begins.
-func matchByte(pattern []byte, p int, b byte, nocase bool) (next int, ok bool) {
+func matchByte[P text](pattern P, p int, b byte, nocase bool) (next int, ok bool) {
 	switch pattern[p] {
 	case '?':
 		return p + 1, true
@@ -58,7 +62,7 @@ func equal(a, b byte, nocase bool) bool {
 }
 
 // matchClass matches b with the class that begins behind its bracket at p.
-func matchClass(pattern []byte, p int, b byte, nocase bool) (next int, ok bool) {
+func matchClass[P text](pattern P, p int, b byte, nocase bool) (next int, ok bool) {
 	not := p < len(pattern) && pattern[p] == '^'
 	if not {
 		p++

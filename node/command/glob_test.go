@@ -1,6 +1,7 @@
-package exec
+package command
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -44,15 +45,18 @@ func TestMatch(t *testing.T) {
 		{"*a*b*c*", "xxaxxbxxcxx", false, true},
 		{"*a*b*c*", "xxaxxcxxbxx", false, false},
 	} {
-		if got := Match([]byte(c.pattern), []byte(c.s), c.nocase); got != c.want {
+		if got := Match(c.pattern, c.s, c.nocase); got != c.want {
 			t.Errorf("Match(%q, %q, %v) = %v", c.pattern, c.s, c.nocase, got)
+		}
+		if got := Match([]byte(c.pattern), []byte(c.s), c.nocase); got != c.want {
+			t.Errorf("Match(%q, %q, %v) = %v as bytes", c.pattern, c.s, c.nocase, got)
 		}
 	}
 }
 
 func TestMatchIsTheSameAsRedis(t *testing.T) {
 	const alphabet = `aabbAB*?[]^-\` + "\x00\x7f\x80\xff"
-	g := newGenerator(7)
+	g := rand.New(rand.NewPCG(7, 7))
 	word := func(most int) string {
 		b := make([]byte, 1+g.IntN(most))
 		for i := range b {
@@ -60,34 +64,44 @@ func TestMatchIsTheSameAsRedis(t *testing.T) {
 		}
 		return string(b)
 	}
-	p := newPeer(t, 2)
+	conn := dialRedis(t, 2)
+	conn.do("flushall")
 	var all []string
 	for range 150 {
 		name := word(5)
 		if !slices.Contains(all, name) {
 			all = append(all, name)
 		}
-		p.do("set", name, "")
+		conn.do("set", name, "")
 	}
 	for range 6000 {
 		pattern := word(8)
 		if pattern == "*" {
 			continue
 		}
-		var ours, theirs []string
+		var ours []string
 		for _, name := range all {
-			if Match([]byte(pattern), []byte(name), false) {
+			if Match(pattern, name, false) {
 				ours = append(ours, name)
 			}
 		}
-		for _, e := range decode(t, p.do("keys", pattern)).Elems {
-			theirs = append(theirs, string(e.Bytes))
-		}
+		theirs := conn.do("keys", pattern).texts()
 		slices.Sort(ours)
 		slices.Sort(theirs)
 		if !slices.Equal(ours, theirs) {
 			t.Errorf("%q matches %q, redis-server: %q", pattern, ours, theirs)
 		}
+	}
+}
+
+func TestMatchDoesNotAllocate(t *testing.T) {
+	pattern, s := "user:*:[a-z]?", []byte("user:10:ab")
+	if n := testing.AllocsPerRun(100, func() {
+		if !Match(pattern, s, false) {
+			t.Fatal("no match")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
@@ -110,6 +124,9 @@ func FuzzMatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, s []byte) {
 		if Match(pattern, s, false) && !Match(pattern, s, true) && !strings.ContainsRune(string(pattern), '[') {
 			t.Errorf("%q matches %q, but not in any case", pattern, s)
+		}
+		if Match(pattern, s, false) && !Match("*"+string(pattern), "x"+string(s), false) {
+			t.Errorf("%q matches %q, but not behind a star", pattern, s)
 		}
 	})
 }

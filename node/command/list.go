@@ -29,7 +29,7 @@ func listFilter(args [][]byte) (func(*Command) bool, error) {
 		cat, _ := CategoryByName(string(value))
 		return func(c *Command) bool { return c.In(cat) }, nil
 	case equalFold("pattern", args[1]):
-		return func(c *Command) bool { return matchFold(value, c.Name) }, nil
+		return func(c *Command) bool { return Match(value, c.Name, true) }, nil
 	}
 	return nil, ErrSyntax
 }

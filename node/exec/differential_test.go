@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tiergrid/tiergrid/node/command"
 )
 
 // TestSameAsRedis runs random commands here and in redis-server and compares
@@ -148,8 +150,8 @@ func (c *comparison) mayDiffer(args []string, ours, theirs []byte) bool {
 		return []byte(text[1 : len(text)-1])
 	}
 	for _, d := range c.known {
-		if Match(d.command, []byte(strings.ToLower(strings.Join(args, " "))), false) &&
-			Match(d.ours, quoted(ours), false) && Match(d.theirs, quoted(theirs), false) {
+		if command.Match(d.command, []byte(strings.ToLower(strings.Join(args, " "))), false) &&
+			command.Match(d.ours, quoted(ours), false) && command.Match(d.theirs, quoted(theirs), false) {
 			return true
 		}
 	}

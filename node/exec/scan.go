@@ -64,7 +64,7 @@ func (f *filter) setPattern(pattern []byte) {
 }
 
 func (f *filter) allows(name []byte, h *record.Head) bool {
-	return (!f.typed || is(f.kind, h.Type.String())) && (!f.matches || Match(f.pattern, name, false))
+	return (!f.typed || is(f.kind, h.Type.String())) && (!f.matches || command.Match(f.pattern, name, false))
 }
 
 func keys(c *Call) {

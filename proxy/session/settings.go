@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -9,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/match"
-
 	"github.com/tiergrid/tiergrid/membership/topology"
+	"github.com/tiergrid/tiergrid/node/command"
 )
 
 // Setting is one thing that CONFIG GET shows. Name is in lower case.
@@ -81,26 +81,22 @@ func (r *Settings) matching(globs [][]byte) []found {
 	var list []found
 	for _, name := range r.sorted {
 		for _, glob := range globs {
-			asked := string(glob)
-			if !matches(name, strings.ToLower(asked)) {
-				continue
+			if shown, ok := shownAs(name, glob); ok {
+				list = append(list, found{r.byName[name], shown})
+				break
 			}
-			if strings.ContainsAny(asked, "*?[") {
-				asked = name
-			}
-			list = append(list, found{r.byName[name], asked})
-			break
 		}
 	}
 	return list
 }
 
-// globEffort bounds the work on one pattern, so that no pattern can be a trap.
-const globEffort = 10_000
-
-func matches(name, glob string) bool {
-	ok, gaveUp := match.MatchLimit(name, glob, globEffort)
-	return ok && !gaveUp
+// shownAs tells whether a setting is asked for, and the name to show it by.
+func shownAs(name string, asked []byte) (shown string, ok bool) {
+	if bytes.ContainsAny(asked, "*?[") {
+		return name, command.Match(asked, name, true)
+	}
+	shown = string(asked)
+	return shown, strings.EqualFold(shown, name)
 }
 
 // ownSettings are those of the Server itself.
