@@ -132,8 +132,9 @@ func (e *pendingEntry) key() record.Key {
 
 // unsyncedKey is a key of a batch on its way to disk.
 type unsyncedKey struct {
-	unit *Unit
-	hash uint64
+	unit   *Unit
+	hash   uint64
+	before *fsync // what the key was listed for when this batch listed it
 }
 
 // keys lists what a durable commit has to list as unsynced.
@@ -143,12 +144,12 @@ func (p *pendingEntries) keys(t *Txn) []unsyncedKey {
 		e := &p.list[i]
 		if e.cleared {
 			for _, u := range t.place(e.cache).units {
-				keys = append(keys, unsyncedKey{u, wholeUnit})
+				keys = append(keys, unsyncedKey{unit: u, hash: wholeUnit})
 			}
 			continue
 		}
 		k := e.key()
-		keys = append(keys, unsyncedKey{t.UnitOf(&k), e.hash})
+		keys = append(keys, unsyncedKey{unit: t.UnitOf(&k), hash: e.hash})
 	}
 	return keys
 }

@@ -19,6 +19,17 @@ func (f *fsync) wait() error {
 	return f.err
 }
 
+// over tells whether there is nothing to wait for any more. Its owner strikes it
+// off the lists after that.
+func (f *fsync) over() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // unsyncedKeys lists the keys whose last mutation is applied but not on disk,
 // with the fsync that each waits for. Keys are told apart by their hash alone: a
 // collision makes a reader wait without need, and no more. Bounded by the batches
@@ -33,14 +44,31 @@ type unsyncedKeys struct {
 // shorter.
 const wholeUnit = ^uint64(0)
 
-// add lists a key. The caller holds the unit's lock, so batches come in order.
-func (u *unsyncedKeys) add(hash uint64, f *fsync) {
+// add lists a key, and returns what it was listed for before. The caller holds
+// the unit's lock, so batches come in order.
+func (u *unsyncedKeys) add(hash uint64, f *fsync) (before *fsync) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.by == nil {
 		u.by = make(map[uint64]*fsync)
 	}
+	before = u.by[hash]
 	u.by[hash] = f
+	u.n.Store(int32(len(u.by)))
+	return before
+}
+
+// restore takes add back, for a batch that was not applied: the key is listed as
+// it was before, unless that has reached the disk meanwhile. The caller holds the
+// unit's lock still.
+func (u *unsyncedKeys) restore(hash uint64, before *fsync) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if before != nil && !before.over() {
+		u.by[hash] = before
+		return
+	}
+	delete(u.by, hash)
 	u.n.Store(int32(len(u.by)))
 }
 
