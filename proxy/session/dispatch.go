@@ -50,6 +50,10 @@ func (s *session) unanswered(args [][]byte) {
 // its own error.
 func (s *session) execute(args [][]byte) {
 	cmd, err := command.Resolve(args)
+	if cmd == nil && spokenByBrowsers(args[0]) {
+		s.refuseBrowser(args[0])
+		return
+	}
 	if err == nil {
 		err = s.permit(cmd, args)
 	}
@@ -78,6 +82,17 @@ func (s *session) execute(args [][]byte) {
 	default:
 		s.collect(cmd, args)
 	}
+}
+
+// spokenByBrowsers recognises the first words of an HTTP request. A web page can
+// make a browser send one to a port of loopback, with commands in its body.
+func spokenByBrowsers(word []byte) bool { return fold(word, "post") || fold(word, "host:") }
+
+// refuseBrowser ends the session without a word, as Redis does.
+func (s *session) refuseBrowser(word []byte) {
+	s.runData()
+	s.srv.log.Warn("a client speaks HTTP on a RESP port and was closed", "client", s.id, "addr", s.addr, "word", string(word))
+	s.ending = true
 }
 
 // permit tells why a command must not run, if so.
@@ -161,7 +176,6 @@ func (s *session) runData() {
 
 // runBatch runs a batch of data commands and accounts for them.
 func (s *session) runBatch(b *grid.Batch) {
-	s.out.ResetError()
 	err := s.srv.grid.Run(s.ctx, b)
 	s.accountBatch(b.Requests)
 	if err != nil {
