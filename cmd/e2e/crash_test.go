@@ -185,3 +185,34 @@ func TestStopUnderLoad(t *testing.T) {
 		})
 	}
 }
+
+// TestExpiryOverRestart lets TTLs end while the server stands: what has ended is
+// gone from the first moment on, and is not counted for long.
+func TestExpiryOverRestart(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	ctx, c := t.Context(), s.client()
+	if _, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range 1000 {
+			p.Set(ctx, fmt.Sprint("short:", i), "v", 500*time.Millisecond)
+		}
+		p.Set(ctx, "long", "v", time.Hour)
+		p.Set(ctx, "kept", "v", 0)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	time.Sleep(600 * time.Millisecond)
+	s.start()
+	if got, err := c.Exists(ctx, "short:1", "short:999", "long", "kept").Result(); err != nil || got != 2 {
+		t.Errorf("EXISTS = %d, %v, want 2", got, err)
+	}
+	if ttl, err := c.TTL(ctx, "long").Result(); err != nil || ttl < 59*time.Minute || ttl > time.Hour {
+		t.Errorf("TTL = %v, %v, want nearly an hour", ttl, err)
+	}
+	eventually(t, "what has ended not to be counted", func() bool { return c.DBSize(ctx).Val() == 2 })
+	if keys, err := c.Keys(ctx, "*").Result(); err != nil || len(keys) != 2 {
+		t.Errorf("KEYS = %q, %v", keys, err)
+	}
+}

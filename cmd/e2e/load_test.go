@@ -27,6 +27,7 @@ func content(key string, n, size int) []byte {
 type state struct {
 	n        int // 0: there is no such key
 	size     int
+	origin   string    // the key that the value was made for
 	deadline time.Time // zero: no TTL
 }
 
@@ -48,6 +49,8 @@ type writer struct {
 type batch struct {
 	changes map[string]state
 	atomic  bool
+	// queue adds the commands to a pipeline; nil sets or deletes each key.
+	queue func(ctx context.Context, pipe redis.Pipeliner)
 }
 
 func newWriter(client *redis.Client, name string, choose func(w *writer) batch) *writer {
@@ -65,13 +68,15 @@ func writersOf(client *redis.Client) []*writer {
 	}
 	return append(all,
 		newWriter(client, "pair", (*writer).pair),
-		newWriter(client, "large", (*writer).oneLarge))
+		newWriter(client, "large", (*writer).oneLarge),
+		newWriter(client, "huge", (*writer).oneHuge),
+		newWriter(client, "moved", (*writer).rename))
 }
 
 // next is a value that was not written before.
-func (w *writer) next(size int) state {
+func (w *writer) next(key string, size int) state {
 	w.written++
-	s := state{n: w.written, size: size}
+	s := state{n: w.written, size: size, origin: key}
 	if w.rnd.IntN(2) == 0 {
 		s.deadline = time.Now().Add(time.Hour)
 	}
@@ -80,35 +85,54 @@ func (w *writer) next(size int) state {
 
 func (w *writer) key(among int) string { return fmt.Sprintf("%s:%d", w.name, w.rnd.IntN(among)) }
 
+// set changes one key to a new value.
+func (w *writer) set(key string, size int) batch {
+	return batch{changes: map[string]state{key: w.next(key, size)}}
+}
+
 // oneSmall sets a key, or deletes it.
 func (w *writer) oneSmall() batch {
 	if w.rnd.IntN(8) == 0 {
 		return batch{changes: map[string]state{w.key(40): {}}}
 	}
-	return batch{changes: map[string]state{w.key(40): w.next(20)}}
+	return w.set(w.key(40), 20)
 }
 
 // oneLarge sets a key to 120 kB, which are kept apart from their head.
-func (w *writer) oneLarge() batch {
-	return batch{changes: map[string]state{w.key(10): w.next(120_000)}}
-}
+func (w *writer) oneLarge() batch { return w.set(w.key(10), 120_000) }
+
+// oneHuge sets a key to what is kept in several chunks, or to something small.
+func (w *writer) oneHuge() batch { return w.set(w.key(3), []int{1_500_000, 10}[w.rnd.IntN(2)]) }
 
 // pipeline sets several keys, each for itself.
 func (w *writer) pipeline() batch {
 	b := batch{changes: map[string]state{}}
 	for range 16 {
-		b.changes[w.key(100)] = w.next(100)
+		key := w.key(100)
+		b.changes[key] = w.next(key, 100)
 	}
 	return b
 }
 
 // pair sets two keys of different slots in one transaction.
 func (w *writer) pair() batch {
+	b := batch{atomic: true, changes: map[string]state{}}
 	i := w.rnd.IntN(20)
-	return batch{atomic: true, changes: map[string]state{
-		fmt.Sprintf("%s:left:%d", w.name, i):  w.next(100),
-		fmt.Sprintf("%s:right:%d", w.name, i): w.next(5000),
-	}}
+	for key, size := range map[string]int{fmt.Sprint(w.name, ":left:", i): 100, fmt.Sprint(w.name, ":right:", i): 5000} {
+		b.changes[key] = w.next(key, size)
+	}
+	return b
+}
+
+// rename moves a value to another key, or makes one.
+func (w *writer) rename() batch {
+	from, to := w.key(20), w.key(20)
+	moved := w.acked[from]
+	if moved.n == 0 || from == to {
+		return w.set(from, 6000)
+	}
+	return batch{atomic: true, changes: map[string]state{from: {}, to: moved},
+		queue: func(ctx context.Context, pipe redis.Pipeliner) { pipe.Rename(ctx, from, to) }}
 }
 
 // run writes until the server is gone. leaving is set before that.
@@ -134,33 +158,38 @@ func isReply(err error) bool {
 // send sends a batch and notes for each key whether it was acknowledged.
 func (w *writer) send(ctx context.Context, b batch) error {
 	pipe := w.client.Pipeline()
-	if b.atomic {
+	if b.atomic && b.queue == nil {
 		pipe = w.client.TxPipeline()
 	}
 	replies := map[string]redis.Cmder{}
-	for key, s := range b.changes {
-		replies[key] = w.queue(ctx, pipe, key, s)
+	if b.queue != nil {
+		b.queue(ctx, pipe)
+	} else {
+		for key, s := range b.changes {
+			replies[key] = queueState(ctx, pipe, key, s)
+		}
 	}
 	_, err := pipe.Exec(ctx)
-	w.inFlight = batch{map[string]state{}, b.atomic}
-	for key, reply := range replies {
-		if reply.Err() == nil && (err == nil || !b.atomic) {
-			w.acked[key] = b.changes[key]
+	w.inFlight = batch{changes: map[string]state{}, atomic: b.atomic}
+	for key, s := range b.changes {
+		if err == nil || !b.atomic && replies[key].Err() == nil {
+			w.acked[key] = s
 		} else {
-			w.inFlight.changes[key] = b.changes[key]
+			w.inFlight.changes[key] = s
 		}
 	}
 	return err
 }
 
-func (w *writer) queue(ctx context.Context, pipe redis.Pipeliner, key string, s state) redis.Cmder {
+// queueState adds the command that brings a key into a state.
+func queueState(ctx context.Context, pipe redis.Pipeliner, key string, s state) redis.Cmder {
 	switch {
 	case s.n == 0:
 		return pipe.Del(ctx, key)
 	case s.deadline.IsZero():
-		return pipe.Set(ctx, key, content(key, s.n, s.size), 0)
+		return pipe.Set(ctx, key, content(s.origin, s.n, s.size), 0)
 	}
-	return pipe.Set(ctx, key, content(key, s.n, s.size), time.Until(s.deadline))
+	return pipe.Set(ctx, key, content(s.origin, s.n, s.size), time.Until(s.deadline))
 }
 
 // check reads everything back: each key holds what was acknowledged last, or what
@@ -206,7 +235,7 @@ func (w *writer) compare(t *testing.T, ctx context.Context, key string, s state)
 	if err != nil {
 		return err.Error()
 	}
-	if !bytes.Equal(got, content(key, s.n, s.size)) {
+	if !bytes.Equal(got, content(s.origin, s.n, s.size)) {
 		return fmt.Sprintf("%d bytes which are others", len(got))
 	}
 	return wrongTTL(s.deadline, ttl.Val())
