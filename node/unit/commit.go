@@ -30,11 +30,15 @@ func (t *Txn) commitDurable() error {
 	f := &fsync{done: make(chan struct{})}
 	keys := t.pending.keys(t)
 	for i := range keys {
-		keys[i].unit.unsynced.add(keys[i].hash, f)
+		keys[i].before = keys[i].unit.unsynced.add(keys[i].hash, f)
 	}
 	ticket, err := t.set.stack.Apply(&t.ops, true)
 	if err == nil {
 		t.publish()
+	} else {
+		for i := len(keys) - 1; i >= 0; i-- {
+			keys[i].unit.unsynced.restore(keys[i].hash, keys[i].before)
+		}
 	}
 	t.release()
 	if err == nil {
@@ -92,7 +96,8 @@ func (t *Txn) release() {
 	t.command.atomic = false
 }
 
-// wait returns when all that the replies so far have shown is on disk.
+// wait returns when all that the replies so far have shown is on disk. It is the
+// last thing a commit does.
 func (t *Txn) wait() error {
 	for i, f := range t.waits {
 		t.waits[i] = nil
@@ -102,6 +107,7 @@ func (t *Txn) wait() error {
 		}
 	}
 	t.waits = t.waits[:0]
+	t.commits++
 	return nil
 }
 

@@ -71,6 +71,7 @@ type Txn struct {
 	journal []byte
 	changed []record.CacheCounters // scratch of the journal row
 	waits   []*fsync               // to wait for before any reply so far may leave
+	commits int                    // that succeeded since Begin
 
 	command commandState
 	row     rowReader
@@ -102,6 +103,7 @@ func newTxn(s *Set) *Txn {
 func (s *Set) Begin(table *topology.Table) *Txn {
 	t := s.txns.Get().(*Txn)
 	t.table = table
+	t.commits = 0
 	return t
 }
 
@@ -215,6 +217,10 @@ func (t *Txn) Full() bool { return t.ops.Size >= maxBatchBytes || t.ops.Len() >=
 // Holding tells whether the Txn holds locks, so that it must be committed before
 // anything that may take long.
 func (t *Txn) Holding() bool { return len(t.held) > 0 }
+
+// Commits is how often the Txn was committed since Begin, by Acquire or by its
+// owner: the replies before the last time may leave whatever happens later.
+func (t *Txn) Commits() int { return t.commits }
 
 // Written tells whether there are changes that are not committed.
 func (t *Txn) Written() bool { return t.ops.Len() > 0 }
