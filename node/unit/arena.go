@@ -64,11 +64,22 @@ type arenaMark struct {
 
 func (a *arena) mark() arenaMark { return arenaMark{len(a.kept), a.last, len(a.chunk)} }
 
-// rewind takes back everything given out since the mark was made. When a chunk
-// was begun since, it keeps the newest and lets the older ones go at reset.
+// rewind takes back everything given out since the mark was made, so that a run
+// of many commands which only read holds no more memory than one of them.
 func (a *arena) rewind(m arenaMark) {
-	if a.last == m.last && len(a.kept) == m.kept {
-		a.chunk = a.chunk[:m.used]
+	for i := m.kept; i < len(a.kept); i++ {
+		if a.kept[i] != m.last {
+			a.kept[i].Release()
+		}
+		a.kept[i] = nil
+	}
+	a.kept = a.kept[:m.kept]
+	if a.last != m.last && m.last != nil {
+		a.last.Release()
+		a.last = m.last
+	}
+	if a.last != nil {
+		a.chunk = a.last.B[:m.used]
 	}
 }
 
