@@ -11,8 +11,9 @@ type faulty struct {
 	tiers.Store
 	get, apply, iter atomic.Pointer[fault]
 
-	// beforeIter, if it is there, is called once, before an iterator is made.
-	beforeIter atomic.Pointer[func()]
+	// beforeIter and beforeGet, if they are there, are called once, before an
+	// iterator is made and before a row is read.
+	beforeIter, beforeGet atomic.Pointer[func()]
 
 	// held, if it is there, holds back every fsync of a durable batch.
 	held atomic.Pointer[hold]
@@ -58,6 +59,9 @@ func (s *faulty) wrap(store tiers.Store) tiers.Store {
 func (s *faulty) Get(key []byte, fn func([]byte)) (bool, error) {
 	if err := s.get.Load().strike(); err != nil {
 		return false, err
+	}
+	if f := s.beforeGet.Swap(nil); f != nil {
+		(*f)()
 	}
 	return s.Store.Get(key, fn)
 }

@@ -232,12 +232,17 @@ func (t *Txn) StartRead() { t.start(false) }
 func (t *Txn) StartWrite() { t.start(true) }
 
 // Transaction makes the commands that follow part of one transaction, until the
-// next commit: they have one version in each unit.
-func (t *Txn) Transaction() { t.command.atomic = true }
+// next commit: they have one version in each unit, and one time.
+func (t *Txn) Transaction() {
+	t.command.atomic = true
+	t.command.now = t.set.Now()
+}
 
 func (t *Txn) start(writes bool) {
 	c := &t.command
-	c.now = t.set.Now()
+	if !c.atomic {
+		c.now = t.set.Now()
+	}
 	c.writes = writes
 	c.observed = c.observed[:0]
 	c.again, c.err, c.alone = false, nil, false
