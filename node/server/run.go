@@ -103,9 +103,10 @@ func (r *run) failed(i int, err error) {
 	r.server.logger.Error("a command failed in the storage", "error", err)
 	r.txn.Abort()
 	r.batch.Out.Truncate(r.mark)
+	text := string(storageError(err))
 	for k := r.firstOpen; k <= i; k++ {
-		r.batch.Requests[k].Failed = true
-		r.batch.Out.Error(string(storageError(err)))
+		r.batch.Requests[k].Error = text
+		r.batch.Out.Error(text)
 	}
 	r.opened(i)
 }
@@ -114,7 +115,6 @@ func (r *run) failed(i int, err error) {
 func (r *run) request(req *wire.Request) error {
 	f := r.prepare(req)
 	if f == nil {
-		req.Failed = true
 		return nil
 	}
 	if req.Cmd.Flags&command.Write != 0 {
@@ -128,14 +128,20 @@ func (r *run) request(req *wire.Request) error {
 func (r *run) prepare(req *wire.Request) exec.Func {
 	r.call.Cmd, r.call.Args = req.Cmd, req.Args
 	if r.call.Cache = r.batch.Table.Database(req.Database); r.call.Cache == nil {
-		r.call.Fail(command.ErrDatabaseRange)
+		r.refuse(req, command.ErrDatabaseRange)
 		return nil
 	}
 	f := exec.Lookup(req.Cmd)
 	if f == nil {
-		r.call.Fail(command.NotBuilt(req.Cmd))
+		r.refuse(req, command.NotBuilt(req.Cmd))
 	}
 	return f
+}
+
+// refuse answers a request that is not run.
+func (r *run) refuse(req *wire.Request, err command.Error) {
+	req.Error = string(err)
+	r.batch.Out.Error(req.Error)
 }
 
 // read runs a command that changes nothing: without locks, and under those of its
@@ -170,8 +176,7 @@ func (r *run) read(req *wire.Request, f exec.Func) error {
 func (r *run) write(req *wire.Request, f exec.Func) error {
 	if req.Cmd.Flags&command.DenyOOM != 0 {
 		if err := r.server.units.Room(argBytes(req.Args)); err != nil {
-			req.Failed = true
-			r.call.Fail(command.ErrOOM)
+			r.refuse(req, command.ErrOOM)
 			return nil
 		}
 	}
@@ -206,7 +211,7 @@ func (r *run) invoke(req *wire.Request, f exec.Func) {
 	r.call.Now = r.txn.Now()
 	r.batch.Out.ResetError()
 	f(&r.call)
-	req.Failed = r.batch.Out.LastError() != ""
+	req.Error = r.batch.Out.LastError()
 }
 
 // unitsOf appends the units of all keys of a request; for a command without keys

@@ -18,7 +18,7 @@ const errTransactionReply command.Error = "ERR the replies of the transaction ex
 func (r *run) transaction() error {
 	out := r.batch.Out
 	if refused := r.refuseTransaction(); refused != "" {
-		out.Error(string(refused))
+		r.refuseAll(refused)
 		return nil
 	}
 	if err := r.acquireAll(); err != nil {
@@ -116,12 +116,13 @@ func (r *run) runAll() command.Error {
 
 func (r *run) runOne(req *wire.Request) error {
 	if req.Local != nil {
+		r.batch.Out.ResetError()
 		req.Local(r.batch.Out)
+		req.Error = r.batch.Out.LastError()
 		return nil
 	}
 	f := r.prepare(req)
 	if f == nil {
-		req.Failed = true
 		return nil
 	}
 	r.txn.StartWrite()
@@ -129,13 +130,16 @@ func (r *run) runOne(req *wire.Request) error {
 	return r.txn.FinishWrite()
 }
 
-// transactionFailed answers one error to all of the transaction.
+// transactionFailed answers a transaction that could not be carried out.
 func (r *run) transactionFailed(err command.Error) {
 	r.server.logger.Error("a transaction failed", "error", string(err))
 	r.txn.Abort()
 	r.batch.Out.Truncate(r.mark)
-	for i := range r.batch.Requests {
-		r.batch.Requests[i].Failed = true
-	}
-	r.batch.Out.Error(string(err))
+	r.refuseAll(err)
+}
+
+// refuseAll answers one error to all of the transaction.
+func (r *run) refuseAll(err command.Error) {
+	r.batch.Error = string(err)
+	r.batch.Out.Error(r.batch.Error)
 }

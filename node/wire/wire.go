@@ -23,10 +23,10 @@ type Request struct {
 	// the session itself gives within a transaction. It appends one reply.
 	Local func(out *resp.Writer)
 
-	// Elapsed is how long the command ran and Failed that its reply is an error;
-	// both are set by whoever runs the batch.
+	// Elapsed is how long the command ran and Error the text of its reply if that
+	// is an error; both are set by whoever runs the batch.
 	Elapsed time.Duration
-	Failed  bool
+	Error   string
 }
 
 // Watch is what a session that WATCHes a key keeps of it (R24).
@@ -51,6 +51,9 @@ type Batch struct {
 	// a null array when a watched key was touched.
 	Transaction bool
 	Watches     []Watch
+	// Error, set by whoever runs it, is the one error that answers a transaction
+	// which was not carried out.
+	Error string
 	// Table is the snapshot that the batch was routed by; the router sets it.
 	Table *topology.Table
 	// Out takes the replies, in order. Whoever runs the batch may flush it when

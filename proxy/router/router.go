@@ -51,12 +51,12 @@ func single(t *topology.Table) error {
 func refuse(b *grid.Batch, err error) {
 	text := string(command.Error("CLUSTERDOWN " + err.Error()))
 	if b.Transaction {
+		b.Error = text
 		b.Out.Error(text)
+		return
 	}
 	for i := range b.Requests {
-		b.Requests[i].Failed = true
-		if !b.Transaction {
-			b.Out.Error(text)
-		}
+		b.Requests[i].Error = text
+		b.Out.Error(text)
 	}
 }

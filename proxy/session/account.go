@@ -35,9 +35,9 @@ func (s *session) accountBatch(requests []grid.Request) {
 			r := &requests[n]
 			n++
 			elapsed += r.Elapsed
-			if r.Failed {
+			if r.Error != "" {
 				failed++
-				s.srv.stats.failure(s.failureText())
+				s.srv.stats.failure(r.Error)
 			}
 			if s.srv.slow.slow(r.Elapsed) {
 				s.logSlow(cmd, r.Args, r.Elapsed)
@@ -49,16 +49,6 @@ func (s *session) accountBatch(requests []grid.Request) {
 		s.srv.stats.ran(cmd, int64(n), elapsed, failed)
 		requests = requests[n:]
 	}
-}
-
-// failureText is the error of a data command that failed. Of a batch only the
-// last error is known; where another command succeeded after it, it is counted as
-// one without a special prefix.
-func (s *session) failureText() string {
-	if text := s.out.LastError(); text != "" {
-		return text
-	}
-	return "ERR"
 }
 
 // hidden is shown in place of passwords.

@@ -66,8 +66,9 @@ func (g *fakeGrid) transaction(ctx context.Context, b *grid.Batch) error {
 	for i := range b.Requests {
 		r := &b.Requests[i]
 		if r.Local != nil {
+			b.Out.ResetError()
 			r.Local(b.Out)
-			r.Elapsed = 1
+			r.Elapsed, r.Error = 1, b.Out.LastError()
 			continue
 		}
 		g.runOne(ctx, r, b.Out)
@@ -95,7 +96,7 @@ func (g *fakeGrid) runOne(ctx context.Context, r *grid.Request, out *resp.Writer
 	g.mu.Lock()
 	g.apply(r, out)
 	g.mu.Unlock()
-	r.Failed = out.LastError() != ""
+	r.Error = out.LastError()
 	r.Elapsed = max(1, time.Since(start))
 }
 
@@ -144,6 +145,12 @@ func (g *fakeGrid) apply(r *grid.Request, out *resp.Writer) {
 		v := append(bytes.Clone(data[string(args[1])]), args[2]...)
 		g.put(r.Database, args[1], v)
 		out.Int(int64(len(v)))
+	case "restore":
+		if _, ok := data[string(args[1])]; ok {
+			out.Error(string(command.ErrBusyKey))
+			return
+		}
+		out.Error(string(command.ErrBadPayload))
 	case "dbsize":
 		out.Int(int64(len(data)))
 	case "flushall":

@@ -29,8 +29,6 @@ type queued struct {
 	cmd  *command.Command
 	args [][]byte
 	run  handler // of a connection command
-
-	failure string // of a connection command that ran
 }
 
 // immediate reports whether cmd is not queued inside MULTI.
@@ -156,7 +154,6 @@ func (s *session) exec([][]byte) {
 	default:
 		s.runTransaction()
 		s.dropTransaction()
-		s.out.ResetError() // errors inside are those of the queued commands
 	}
 }
 
@@ -180,7 +177,10 @@ func (s *session) runTransaction() {
 	s.inExec = true
 	err := s.srv.grid.Run(s.ctx, b)
 	s.inExec = false
-	s.accountTransaction(b)
+	if b.Error == "" {
+		s.accountTransaction(b)
+		s.out.ResetError() // errors inside are those of the queued commands
+	}
 	if err != nil {
 		s.lost(err)
 	}
@@ -200,11 +200,7 @@ func (s *session) localAnswer(q *queued) func(*resp.Writer) {
 	if run == nil {
 		return nil
 	}
-	return func(*resp.Writer) {
-		s.out.ResetError()
-		run(s, q.args)
-		q.failure = s.out.LastError()
-	}
+	return func(*resp.Writer) { run(s, q.args) }
 }
 
 // accountTransaction counts the commands of a transaction that ran: none did if
@@ -212,18 +208,14 @@ func (s *session) localAnswer(q *queued) func(*resp.Writer) {
 func (s *session) accountTransaction(b *grid.Batch) {
 	for i := range b.Requests {
 		r, q := &b.Requests[i], &s.tx.queue[i]
-		if r.Elapsed == 0 && !r.Failed {
+		if r.Elapsed == 0 && r.Error == "" {
 			continue
-		}
-		failure := q.failure
-		if r.Failed {
-			failure = s.failureText()
 		}
 		database := r.Database
 		if n, ok := selected(q); ok {
 			database = n
 		}
-		s.account(q.cmd, q.args, database, r.Elapsed, failure)
+		s.account(q.cmd, q.args, database, r.Elapsed, r.Error)
 	}
 }
 
