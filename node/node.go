@@ -144,14 +144,22 @@ func (n *Node) Close() error {
 func (n *Node) close() error {
 	n.inUse.close()
 	var err error
+	clean := n.clean
 	if n.units != nil {
 		err = n.units.Close()
+		clean = err == nil
 	}
-	err = errors.Join(err, n.stack.Close())
-	if err != nil || (n.units == nil && !n.clean) {
-		return err
+	// The mark is left while the store is still locked: a process that opens it
+	// next must not find a mark that appears under its feet. Everything is synced
+	// by now; only if the store cannot be closed in order the mark is taken back.
+	if clean {
+		err = leaveCleanMark(n.config.Data)
 	}
-	return leaveCleanMark(n.config.Data)
+	if closeErr := n.stack.Close(); closeErr != nil {
+		_, markErr := takeCleanMark(n.config.Data)
+		err = errors.Join(err, closeErr, markErr)
+	}
+	return err
 }
 
 // Stats are the figures of this node.
