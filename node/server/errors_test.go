@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tiergrid/tiergrid/node/record"
 )
@@ -103,8 +104,8 @@ func TestFailedTransactions(t *testing.T) {
 }
 
 // TestAppliedRepliesAreNotTakenBack: what was applied before an error keeps its
-// reply, also where the run was committed in between because it was full, or
-// because another session held a unit.
+// reply, also where the run was committed in between because it was full, because
+// a walk had to find it, or because another session held a unit.
 func TestAppliedRepliesAreNotTakenBack(t *testing.T) {
 	s := new(faulty)
 	f := start(t, options{wrap: s.wrap})
@@ -123,12 +124,45 @@ func TestAppliedRepliesAreNotTakenBack(t *testing.T) {
 	s.apply.Store(fail)
 	replies = c.pipeline(do("set", "c", "1"), do("dbsize"), do("set", "d", "1"))
 	s.apply.Store(nil)
-	if got := text(replies[0]) + " " + text(replies[1]); got != "OK 2" || !failed(text(replies[2])) {
+	if got := text(replies[0]); got != "OK" || !failed(text(replies[2])) {
 		t.Errorf("the run answered %s and %s", got, text(replies[2]))
 	}
 	if got := text(c.do("mget", "c", "d")); got != "[1 nil]" {
 		t.Errorf("there is %s", got)
 	}
+	f.appliedBeforeAcquire(t, s)
+}
+
+// appliedBeforeAcquire lets a second session hold the unit that a run needs next.
+func (f *fixture) appliedBeforeAcquire(t *testing.T, s *faulty) {
+	entries := f.units.Totals(1).Entries.Load()
+	inside, free := make(chan struct{}), make(chan struct{})
+	stop := func() {
+		close(inside)
+		<-free
+	}
+	s.beforeGet.Store(&stop)
+	other := f.inBackground(do("append", "{cold}", "x"))
+	<-inside
+	fail := &fault{err: errInjected}
+	fail.skip.Store(2) // the run's first batch and the other's
+	s.apply.Store(fail)
+	run := make(chan string)
+	go func() {
+		replies := f.client().pipeline(do("set", "e", "1"), do("set", "{cold}", "2"))
+		run <- text(replies[0]) + " " + text(replies[1])
+	}()
+	for f.units.Totals(1).Entries.Load() == entries { // until e is there and the run waits for the other
+		time.Sleep(time.Millisecond)
+	}
+	close(free)
+	if got := answer(t, other); got != "1" {
+		t.Errorf("APPEND answered %s", got)
+	}
+	if got := answer(t, run); !strings.HasPrefix(got, "OK error ERR the storage failed") {
+		t.Errorf("the run answered %s", got)
+	}
+	s.apply.Store(nil)
 }
 
 // TestPanicsAreLogged: a panic is a bug, which must not pass in silence.

@@ -29,9 +29,9 @@ type run struct {
 	units []*unit.Unit
 
 	// firstOpen is the first request whose reply may not leave yet, and mark
-	// where that reply begins.
-	firstOpen int
-	mark      resp.Mark
+	// where that reply begins; at is the request under way.
+	firstOpen, at int
+	mark          resp.Mark
 }
 
 func (r *run) begin(b *wire.Batch) {
@@ -54,6 +54,7 @@ func (r *run) end() {
 func (r *run) pipeline() error {
 	for i := range r.batch.Requests {
 		req := &r.batch.Requests[i]
+		r.at = i
 		if err := r.request(req); err != nil {
 			r.failed(i, err)
 		} else if err := r.settle(i); err != nil {
@@ -154,6 +155,7 @@ func (r *run) read(req *wire.Request, f exec.Func) error {
 		if err := r.txn.Commit(); err != nil {
 			return err
 		}
+		r.opened(r.at - 1)
 	default:
 		// It must not see its keys as they were before what this run wrote
 		// and has not committed (R22): they are held until then as well.
@@ -185,8 +187,12 @@ func (r *run) write(req *wire.Request, f exec.Func) error {
 
 func (r *run) locked(req *wire.Request, f exec.Func) error {
 	r.units = r.unitsOf(r.units[:0], req)
+	commits := r.txn.Commits()
 	if err := r.txn.Acquire(r.units...); err != nil {
 		return err
+	}
+	if r.txn.Commits() != commits {
+		r.opened(r.at - 1)
 	}
 	mark := r.batch.Out.Mark()
 	r.txn.StartWrite()
