@@ -222,8 +222,8 @@ func TestTheMarkIsLeftUnderTheLock(t *testing.T) {
 		}
 	}}
 	closed(t, started(t, c))
-	if unlocks != 1 {
-		t.Errorf("the lock was let go %d times", unlocks)
+	if unlocks == 0 {
+		t.Error("the lock was not let go")
 	}
 }
 
