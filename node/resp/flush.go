@@ -148,8 +148,9 @@ func (w *Writer) arm() {
 	_ = w.conn.SetWriteDeadline(w.deadline) // fails only on a closed connection, and so does the write
 }
 
-// judge decides about a write that took n bytes: nil means go on.
+// judge counts and decides about a write that took n bytes: nil means go on.
 func (w *Writer) judge(n int, err error) error {
+	w.written += int64(n)
 	switch {
 	case err == nil && n > 0:
 		return nil

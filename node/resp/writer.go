@@ -47,6 +47,7 @@ type Writer struct {
 	listed  int    // bytes in list
 	chunkNo int    // number of chunks started since the last flush
 	flushes uint64 // tells marks that are too old
+	written int64
 
 	lastError string
 
@@ -104,6 +105,10 @@ func (w *Writer) ResetError() { w.lastError = "" }
 
 // Pending returns the bytes not yet written.
 func (w *Writer) Pending() int { return w.listed + len(w.cur) - w.start }
+
+// Written returns the bytes that the destination has taken since the start, by
+// Flush, whoever called it.
+func (w *Writer) Written() int64 { return w.written }
 
 // Due reports whether enough is pending to be flushed at once.
 func (w *Writer) Due() bool { return w.Pending() >= dueBytes }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"net"
 	"strings"
@@ -107,6 +108,40 @@ func TestDoubleReadsBack(t *testing.T) {
 			t.Fatalf("%g became %q: %v", f, w.Bytes(), err)
 		}
 	})
+}
+
+// TestWritten: what a destination took counts, of a write that failed as well.
+func TestWritten(t *testing.T) {
+	server, client := tcpPair(t)
+	w := NewWriter(server, 2)
+	payload := bytes.Repeat([]byte("x"), 100_000)
+	w.Int(1)
+	w.Bulk(payload)
+	n := int64(w.Pending())
+	got := readAll(client, int(n))
+	if w.Written() != 0 {
+		t.Errorf("%d bytes before the flush", w.Written())
+	}
+	if err := w.Flush(); err != nil || w.Written() != n || int64(len(<-got)) != n {
+		t.Errorf("%v, %d bytes of %d", err, w.Written(), n)
+	}
+	half := NewWriter(&takes{n: 70_000}, 2)
+	half.Bulk(payload)
+	if err := half.Flush(); err == nil || half.Written() != 70_000 {
+		t.Errorf("%v, %d bytes where 70000 were taken", err, half.Written())
+	}
+}
+
+// takes fails once it was given n bytes.
+type takes struct{ n int }
+
+func (d *takes) Write(p []byte) (int, error) {
+	n := min(len(p), d.n)
+	d.n -= n
+	if n < len(p) {
+		return n, io.ErrClosedPipe
+	}
+	return n, nil
 }
 
 func TestLastError(t *testing.T) {

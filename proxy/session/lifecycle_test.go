@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tiergrid/tiergrid/membership/users"
+	"github.com/tiergrid/tiergrid/node/resp"
 	"github.com/tiergrid/tiergrid/proxy/auth"
 	"github.com/tiergrid/tiergrid/proxy/grid"
 )
@@ -348,6 +350,30 @@ func TestStats(t *testing.T) {
 		if got := [2]int64{c.Calls, c.Rejected}; got != want {
 			t.Errorf("%s: calls and rejected %v, want %v", c.Command.Name, got, want)
 		}
+	}
+}
+
+// TestBytesOut: what the grid sends and what monitors are shown counts too.
+func TestBytesOut(t *testing.T) {
+	srv := serve(t, nil)
+	conn, monitor := dial(t, srv.addr), dial(t, srv.addr)
+	value := strings.Repeat("v", 100_000)
+	expect(t, conn, string(resp.AppendCommand(nil, "SET", "a", value)), "+OK\r\n")
+	want := 5 + 8*(9+100_000+2)
+	expect(t, conn, strings.Repeat("GET a\r\n", 8), strings.Repeat("$100000\r\n"+value+"\r\n", 8))
+	expect(t, monitor, "MONITOR\r\n", "+OK\r\n")
+	expect(t, conn, "PING\r\n", "+PONG\r\n")
+	line, err := bufio.NewReader(monitor).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, monitor, "QUIT\r\n", "+OK\r\n")
+	expectEnd(t, monitor)
+	expect(t, conn, "QUIT\r\n", "+OK\r\n")
+	expectEnd(t, conn)
+	want += 4*5 + 2 + len(line)
+	if got := srv.Stats().BytesOut; got != int64(want) {
+		t.Errorf("%d bytes, sent were %d", got, want)
 	}
 }
 

@@ -61,7 +61,9 @@ func (s *session) monitor([][]byte) {
 		return // as in Redis, a second MONITOR has no reply
 	}
 	s.flush()
-	s.outbox = newOutbox(s.conn, &s.srv.cfg.Limits, func() { s.srv.stats.laggards.Add(1) })
+	stats := &s.srv.stats
+	s.outbox = newOutbox(s.conn, &s.srv.cfg.Limits,
+		func() { stats.laggards.Add(1) }, func(n int64) { stats.bytesOut.Add(n) })
 	s.redirect(s.outbox)
 	s.mark(flagMonitor, true)
 	s.srv.monitors.add(s.outbox, func() {
@@ -87,6 +89,7 @@ func (s *session) stopMonitoring() {
 func (s *session) redirect(to *outbox) {
 	proto := s.out.Proto()
 	s.out.Reset()
+	s.sent = 0
 	if to == nil {
 		s.out = s.newWriter(proto)
 	} else {

@@ -18,6 +18,7 @@ type outbox struct {
 	limit   int
 	timeout time.Duration
 	lagging func() // called once when the client is cut off for not reading
+	wrote   func(n int64)
 	done    chan struct{}
 
 	mu struct {
@@ -30,8 +31,11 @@ type outbox struct {
 	ready sync.Cond // on mu: queue is not empty, or closed, or broken
 }
 
-func newOutbox(conn net.Conn, limits *Limits, lagging func()) *outbox {
-	o := &outbox{conn: conn, limit: limits.Output, timeout: limits.WriteTimeout, lagging: lagging, done: make(chan struct{})}
+func newOutbox(conn net.Conn, limits *Limits, lagging func(), wrote func(n int64)) *outbox {
+	o := &outbox{
+		conn: conn, limit: limits.Output, timeout: limits.WriteTimeout,
+		lagging: lagging, wrote: wrote, done: make(chan struct{}),
+	}
 	o.ready.L = &o.mu
 	go o.run()
 	return o
@@ -97,7 +101,9 @@ func (o *outbox) run() {
 			return
 		}
 		_ = o.conn.SetWriteDeadline(time.Now().Add(o.timeout)) // fails only where the write does
-		if _, err := list.WriteTo(o.conn); err != nil {
+		n, err := list.WriteTo(o.conn)
+		o.wrote(n)
+		if err != nil {
 			o.mu.Lock()
 			o.breakOff()
 			o.mu.Unlock()

@@ -31,6 +31,7 @@ type session struct {
 	// Owned by the session's goroutine.
 	in       *resp.Reader
 	out      *resp.Writer
+	sent     int64          // bytes of out that were counted
 	who      *auth.Identity // nil before login
 	database int
 	work     *work        // nil between batches
@@ -209,10 +210,22 @@ func (s *session) finish() {
 
 // flush writes what is pending. When that fails the session ends.
 func (s *session) flush() {
-	s.srv.stats.bytesOut.Add(int64(s.out.Pending()))
-	if err := s.out.Flush(); err != nil {
+	err := s.out.Flush()
+	s.countSent()
+	if err != nil {
 		s.lost(err)
 	}
+}
+
+// countSent counts what was sent since it was last called, by the grid too. An
+// outbox counts by itself.
+func (s *session) countSent() {
+	if s.outbox != nil {
+		return
+	}
+	n := s.out.Written()
+	s.srv.stats.bytesOut.Add(n - s.sent)
+	s.sent = n
 }
 
 // lost ends the session because its replies cannot be written: the client is
