@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tiergrid/tiergrid/node/command"
 	"github.com/tiergrid/tiergrid/proxy/auth"
 )
 
@@ -87,6 +88,15 @@ func expectEnd(t testing.TB, conn net.Conn) {
 	rest, err := io.ReadAll(conn)
 	if err != nil || len(rest) > 0 {
 		t.Fatalf("got %q (%v), want the end of the connection", rest, err)
+	}
+}
+
+// TestTableKnowsWhatIsBuilt: COMMAND and HELP name all that a session answers.
+func TestTableKnowsWhatIsBuilt(t *testing.T) {
+	for i, c := range command.Commands() {
+		if handlers[i] != nil && !c.Built {
+			t.Errorf("%s is answered and not marked as built", c.Name)
+		}
 	}
 }
 
