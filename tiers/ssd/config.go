@@ -68,7 +68,15 @@ type Config struct {
 
 	// FS replaces the file system in tests, see InMemory.
 	FS vfs.FS
+
+	// rewriteAge is how old a value file must be to be rewritten: what was
+	// just written is often overwritten soon. A full store can't wait long.
+	rewriteAge time.Duration
 }
+
+// slack is how much better than its limit a figure must be before growth is
+// accepted again.
+func (c *Config) slack() int64 { return c.MemTable / 8 }
 
 // InMemory returns an empty file system in memory, for tests that need a store
 // and no disk. A store closed on it can be opened on it again.
@@ -84,6 +92,7 @@ func (c *Config) setDefaults() {
 	def(&c.Ballast, 2*c.MemTable)
 	def(&c.Poll, 250*time.Millisecond)
 	def(&c.SlowDisk, time.Second)
+	def(&c.rewriteAge, 5*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}

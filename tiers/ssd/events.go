@@ -101,6 +101,8 @@ func (s *Store) listener() *pebble.EventListener {
 			s.events.stalls.Add(1)
 			s.config.OnEvent(Event{Kind: StallBegin, Reason: info.Reason})
 		},
+		WALCreated:    s.space.logs.created,
+		WALDeleted:    s.space.logs.deleted,
 		WriteStallEnd: func() { s.config.OnEvent(Event{Kind: StallEnd}) },
 	}
 }

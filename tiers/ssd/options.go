@@ -13,13 +13,18 @@ import (
 // counts all value files that one table refers to; a table of handles refers
 // to nearly all of them, so a small depth would make every compaction copy
 // every value.
-var separation = pebble.ValueSeparationPolicy{
-	Enabled:               true,
-	MinimumSize:           4096,
-	MaxBlobReferenceDepth: 4096,
-	RewriteMinimumAge:     time.Minute,
-	TargetGarbageRatio:    0.3,
+func (s *Store) separation() pebble.ValueSeparationPolicy {
+	return pebble.ValueSeparationPolicy{
+		Enabled:               true,
+		MinimumSize:           4096,
+		MaxBlobReferenceDepth: 4096,
+		RewriteMinimumAge:     s.config.rewriteAge,
+		TargetGarbageRatio:    s.space.garbageRatio(),
+	}
 }
+
+// fileSizes ends where a table could no longer be rewritten in the reserve.
+var fileSizes = [...]int64{2 << 20, 4 << 20, 8 << 20, 16 << 20, 32 << 20, 32 << 20, 32 << 20}
 
 // profile compresses tables and leaves large values alone: those that would
 // shrink are usually compressed by the client.
@@ -41,6 +46,7 @@ func (s *Store) options(c *Config, fs vfs.FS) *pebble.Options {
 		// Reads suffer from a deep L0, but stopping writers hurts more.
 		L0StopWritesThreshold:      1000,
 		LBaseMaxBytes:              64 << 20,
+		TargetFileSizes:            fileSizes,
 		MaxOpenFiles:               c.OpenFiles,
 		CompactionConcurrencyRange: func() (int, int) { return 1, c.Compactions },
 		BytesPerSync:               512 << 10,
@@ -50,7 +56,7 @@ func (s *Store) options(c *Config, fs vfs.FS) *pebble.Options {
 		Logger:                &logger{s},
 		EventListener:         s.listener(),
 	}
-	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return separation }
+	o.Experimental.ValueSeparationPolicy = s.separation
 	for i := range o.Levels {
 		o.Levels[i] = pebble.LevelOptions{
 			BlockSize:    8 << 10,

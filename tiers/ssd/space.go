@@ -1,8 +1,10 @@
 package ssd
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,19 +22,28 @@ var (
 
 // space knows how much the store takes and how much the file system has. One
 // goroutine looks every Config.Poll; between two looks the bytes written since
-// are reckoned in, so that Room needs no I/O.
+// are reckoned in, so that Room needs no I/O. A second one reclaims, see
+// reclaimer.
+//
+// Growth is refused when used reaches MaxSize or free falls below Reserve, and
+// accepted again when each is better than that by slack, so that a full store
+// does not change its mind with every row. The idle logs are given up before
+// anything is refused, and before the ballast. The ballast comes back at
+// Reserve + slack: it may then take its own size from the reserve, because
+// while it is away nothing grows and little waits for its flush.
 type space struct {
 	store   *Store
 	disk    vfs.FS // without Pebble's wrapping: the ballast goes through it
+	logs    *logs
 	written atomic.Int64
 	last    atomic.Pointer[reading]
 	ballast atomic.Bool // the ballast file is in place, or none is wanted
 
-	refusals  atomic.Int64
-	refusing  atomic.Bool  // as last reported
-	flushedAt atomic.Int64 // written, when a flush was last asked for
-	quit      chan struct{}
-	done      chan struct{}
+	refusals atomic.Int64
+	refusing atomic.Bool // as last reported
+	pressing atomic.Bool // something was refused, and space is still short
+	cancel   context.CancelFunc
+	running  sync.WaitGroup
 }
 
 // reading is one look.
@@ -47,31 +58,33 @@ const unknownSpace = -1
 // usage is what the store takes on disk.
 type usage struct {
 	log, files, debt, heap int64
+	tables                 int64 // the part of files that compactions rewrite
 }
 
 func newSpace(s *Store, disk vfs.FS) *space {
-	return &space{store: s, disk: disk, quit: make(chan struct{}), done: make(chan struct{})}
+	return &space{store: s, disk: disk, logs: newLogs(disk, s.dir.file(pebbleName))}
 }
 
-// start takes the first look and starts the goroutine that takes the others;
-// stop ends it.
+// start takes the first look and starts the goroutines; stop ends them.
 func (p *space) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
 	p.look()
-	go p.run()
+	p.running.Go(func() { p.run(ctx) })
+	p.running.Go(func() { newReclaimer(p.store).run(ctx) })
 }
 
 func (p *space) stop() {
-	close(p.quit)
-	<-p.done
+	p.cancel()
+	p.running.Wait()
 }
 
-func (p *space) run() {
-	defer close(p.done)
+func (p *space) run(ctx context.Context) {
 	ticker := time.NewTicker(p.store.config.Poll)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-p.quit:
+		case <-ctx.Done():
 			return
 		case <-ticker.C:
 			p.look()
@@ -85,17 +98,34 @@ func (p *space) look() {
 	if p.store.failed.Load() != nil {
 		return
 	}
+	p.read()
+	if !p.ballast.Load() {
+		p.bringBallast(p.last.Load().free)
+	}
+	reason := p.refuse(0)
+	if reason != nil && p.logs.giveUp() > 0 {
+		p.read()
+		reason = p.refuse(0)
+	}
+	if reason != nil {
+		p.pressing.Store(true)
+	} else if !p.short() {
+		p.pressing.Store(false)
+	}
+	p.report(reason)
+}
+
+// short reports whether a limit is near.
+func (p *space) short() bool {
+	r, c := p.last.Load(), &p.store.config
+	return c.MaxSize > 0 && r.used.total() > c.MaxSize/10*9 ||
+		r.free != unknownSpace && r.free < c.Reserve+c.Reserve/2
+}
+
+func (p *space) read() {
 	r := &reading{written: p.written.Load(), free: p.freeSpace()}
 	r.used = p.store.usage()
 	p.last.Store(r)
-	if !p.ballast.Load() {
-		p.bringBallast(r.free)
-	}
-	reason := p.refuse(0)
-	if reason != nil {
-		p.reclaim()
-	}
-	p.report(reason)
 }
 
 func (p *space) report(reason error) {
@@ -118,23 +148,12 @@ func (p *space) freeSpace() int64 {
 	return int64(du.AvailBytes)
 }
 
-// reclaim flushes deletes that were written since the last call: they free
-// nothing while they stand in a memtable, and a refused writer fills none.
-func (p *space) reclaim() {
-	written := p.written.Load()
-	if p.flushedAt.Swap(written) == written {
-		return
-	}
-	if _, err := p.store.db.AsyncFlush(); err != nil {
-		p.store.warn(&p.store.events.errors, Event{Kind: BackgroundError, Err: err})
-	}
-}
-
 // room is Room.
 func (p *space) room(n int64) error {
 	err := p.refuse(n)
 	if err != nil {
 		p.refusals.Add(1)
+		p.pressing.Store(true)
 	}
 	return err
 }
@@ -143,6 +162,9 @@ func (p *space) refuse(n int64) error {
 	c := &p.store.config
 	r := p.last.Load()
 	since := p.written.Load() - r.written
+	if p.refusing.Load() {
+		n += c.slack()
+	}
 	if c.MaxSize > 0 && r.used.total()+since+n > c.MaxSize {
 		return errMaxSize
 	}
@@ -157,18 +179,41 @@ func (p *space) refuse(n int64) error {
 	return nil
 }
 
+// garbageRatio is the part of all value files that may be dead before Pebble
+// rewrites the one with the most dead values: the smaller, the more is written
+// for what is gained. Near the limit it falls, so that most stores that are
+// overwritten steadily never refuse; where not even one file can be rewritten
+// beside the old one, nothing is.
+func (p *space) garbageRatio() float64 {
+	const usual, near, full, never = 0.3, 0.15, 0.05, 1
+	r, c := p.last.Load(), &p.store.config
+	switch {
+	case r == nil:
+		return usual
+	case r.free != unknownSpace && r.free < 2*c.MemTable:
+		return never
+	case p.pressing.Load():
+		return full
+	case p.short():
+		return near
+	}
+	return usual
+}
+
 func (u usage) total() int64 { return u.log + u.files }
 
 // usage adds up what Pebble's files take. Its own sum leaves out value files
 // that were there at the opening.
 func (s *Store) usage() usage {
+	known := s.space.logs.known()
 	m := s.db.Metrics()
 	var u usage
-	// The physical size doesn't follow the newest log's growth.
-	u.log = int64(max(m.WAL.PhysicalSize, m.WAL.Size) + m.WAL.ObsoletePhysicalSize)
+	// The disk may not have the end of the newest log yet.
+	u.log = max(s.space.logs.look(known, int(m.WAL.ObsoleteFiles)), int64(m.WAL.Size))
 	for i := range m.Levels {
-		u.files += m.Levels[i].TablesSize
+		u.tables += m.Levels[i].TablesSize
 	}
+	u.files = u.tables
 	u.files += int64(m.Table.ObsoleteSize + m.Table.ZombieSize)
 	u.files += int64(m.BlobFiles.LiveSize + m.BlobFiles.ObsoleteSize + m.BlobFiles.ZombieSize)
 	u.files += m.Compact.InProgressBytes
@@ -178,9 +223,13 @@ func (s *Store) usage() usage {
 }
 
 // diskFull is called when the file system refused a write of Pebble's, which
-// is tried once more when it returns. The first time the ballast makes room;
-// after that a pause keeps Pebble's retries from spinning.
+// is tried once more when it returns. First the idle logs make room, then the
+// ballast; after that a pause keeps Pebble's retries from spinning.
 func (p *space) diskFull() {
+	if p.logs.giveUp() > 0 {
+		p.store.warn(&p.store.events.errors, Event{Kind: DiskFull, Reason: "gave up idle logs"})
+		return
+	}
 	if p.ballast.Load() && p.store.config.Ballast > 0 {
 		p.giveUpBallast()
 		p.store.warn(&p.store.events.errors, Event{Kind: DiskFull, Reason: "gave up the ballast file"})
@@ -195,10 +244,10 @@ func (p *space) giveUpBallast() {
 	_ = p.disk.Remove(p.store.dir.file(ballastName))
 }
 
-// bringBallast makes the ballast file if it leaves the reserve free.
+// bringBallast makes the ballast file when the reserve is free again.
 func (p *space) bringBallast(free int64) {
 	c := &p.store.config
-	if free != unknownSpace && free-c.Ballast < c.Reserve {
+	if free != unknownSpace && free < max(c.Reserve, c.Ballast)+c.slack() {
 		return
 	}
 	path := p.store.dir.file(ballastName)

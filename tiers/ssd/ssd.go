@@ -76,7 +76,8 @@ func (s *Store) openPebble(disk vfs.FS) (err error) {
 			err = s.openError(fmt.Errorf("%v", p))
 		}
 	}()
-	options := s.options(&s.config, vfs.OnDiskFull(disk, s.space.diskFull))
+	s.space.logs.find()
+	options := s.options(&s.config, vfs.OnDiskFull(reuse{disk}, s.space.diskFull))
 	s.db, err = pebble.Open(s.dir.file(pebbleName), options)
 	if err != nil {
 		return s.openError(err)

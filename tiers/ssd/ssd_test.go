@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
@@ -83,7 +84,7 @@ func TestReopenKeepsRowsAndID(t *testing.T) {
 
 // small is a store on a simulated disk that flushes often.
 func small(disk vfs.FS) Config {
-	return Config{Dir: "data/store", FS: disk, MemTable: 1 << 20, BlockCache: 4 << 20, Logger: quiet}
+	return Config{Dir: "data/store", FS: disk, MemTable: 1 << 20, BlockCache: 4 << 20, Logger: quiet, rewriteAge: time.Nanosecond}
 }
 
 func TestConformance(t *testing.T) {
