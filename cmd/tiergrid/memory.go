@@ -20,17 +20,50 @@ const (
 	gcTick    = time.Second
 )
 
+// quietTicks is for how many ticks in a row the collector must have had nothing
+// to do before memory that a burst has left is given back at once. Otherwise it
+// would stay for minutes, as a process that does nothing makes no garbage.
+const quietTicks = 10
+
+// heap is what the runtime says of its memory.
+type heap struct{ live, held, cycles uint64 }
+
+var heapMetrics = []string{
+	"/gc/heap/live:bytes", "/gc/cycles/total:gc-cycles",
+	"/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes", "/memory/classes/heap/free:bytes",
+}
+
+func readHeap() heap {
+	samples := make([]metrics.Sample, len(heapMetrics))
+	for i, name := range heapMetrics {
+		samples[i].Name = name
+	}
+	metrics.Read(samples)
+	value := func(i int) uint64 { return samples[i].Value.Uint64() }
+	return heap{live: value(0), cycles: value(1), held: value(2) + value(3) + value(4)}
+}
+
+// wasteful tells that much more memory is held than is alive.
+func (h heap) wasteful() bool { return h.held > h.live+h.live/8+2*gcGarbage }
+
 // paceGC keeps the collector's pace until ctx is done.
 func paceGC(ctx context.Context) {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	ticker := time.NewTicker(gcTick)
 	defer ticker.Stop()
-	set := 0
+	var last heap
+	set, quiet := 0, 0
 	for {
-		metrics.Read(live)
-		if percent := gcPercent(live[0].Value.Uint64()); percent != set {
+		now := readHeap()
+		if percent := gcPercent(now.live); percent != set {
 			debug.SetGCPercent(percent)
 			set = percent
+		}
+		quiet++
+		if now.cycles != last.cycles {
+			quiet = 0
+		}
+		if last = now; quiet >= quietTicks && now.wasteful() {
+			debug.FreeOSMemory()
 		}
 		select {
 		case <-ctx.Done():

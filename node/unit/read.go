@@ -76,19 +76,39 @@ func (t *Txn) Range(k *record.Key, h *record.Head, from, to int64) []byte {
 	if from >= to {
 		return nil
 	}
-	if !h.Split() || t.pending.find(k) != nil {
-		_, p, ok := t.Load(k)
-		t.Keep(&p)
-		if !ok || int64(len(p.B)) < to {
-			return make([]byte, to-from)
-		}
-		return p.B[from:to:to]
+	var b []byte
+	if payload, at := t.payloadAtHand(k, h); at {
+		b = payload[min(from, int64(len(payload))):min(to, int64(len(payload)))]
+	} else {
+		b = t.readRange(k, h, from, to, t.windowOf(int(to-from)))
 	}
-	b := t.readRange(k, h, from, to, t.arena.space(int(to-from)))
 	if int64(len(b)) != to-from {
-		return make([]byte, to-from)
+		return make([]byte, to-from) // the command runs again, or fails
 	}
 	return b
+}
+
+// payloadAtHand returns a payload that needs no row of its own to be read: one
+// that is pending in this Txn, or an inline one.
+func (t *Txn) payloadAtHand(k *record.Key, h *record.Head) ([]byte, bool) {
+	if e := t.pending.find(k); e != nil && (!e.stored || e.payload != nil) {
+		return e.payload, true
+	}
+	if h.Split() {
+		return nil, false
+	}
+	_, payload, _ := t.lookup(k, true)
+	return payload, true
+}
+
+// windowOf returns an empty slice with room for n bytes that is good until the
+// next one: a command that goes over a long payload needs no more memory at once.
+func (t *Txn) windowOf(n int) []byte {
+	if t.window == nil || cap(t.window.B) < n {
+		t.window.Release()
+		t.window = resp.GetBuffer(n)
+	}
+	return t.window.B[:0:n] // readRange stops at the capacity
 }
 
 // Alloc implements exec.View.

@@ -71,6 +71,8 @@ type Set struct {
 
 	hits, misses, expired atomic.Int64
 
+	sweeper sweeper
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }

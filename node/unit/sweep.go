@@ -18,26 +18,38 @@ const (
 
 // sweep deletes entries whose deadline has passed though nobody asks for them. It
 // reads the deadline index, a bucket a second, and gives up when its share of the
-// interval is used; the next round goes on with the oldest buckets.
+// interval is used; the next round goes on where it stopped, so that no unit
+// starves while others have much to expire.
 func (s *Set) sweep(ctx context.Context) {
 	until := time.Now().Add(s.config.SweepInterval / sweepShare)
 	table := s.table.Load()
-	for i := range table.Caches {
-		cache := &table.Caches[i]
-		if totals := s.Totals(cache.ID); totals != nil && totals.Deadlines.Load() > 0 {
-			s.sweepCache(ctx, table, cache, until)
+	for range table.Caches {
+		cache := &table.Caches[s.sweeper.cache%len(table.Caches)]
+		totals := s.Totals(cache.ID)
+		if totals != nil && totals.Deadlines.Load() > 0 && !s.sweepCache(ctx, table, cache, until) {
+			return
 		}
+		s.sweeper.cache++
 	}
 }
 
-func (s *Set) sweepCache(ctx context.Context, table *topology.Table, cache *topology.Cache, until time.Time) {
-	for _, u := range (*s.groups.Load())[cache.Group] {
+// sweeper is where the sweeper goes on; its goroutine owns it.
+type sweeper struct{ cache, partition int }
+
+// sweepCache looks at all units and tells whether it had the time to.
+func (s *Set) sweepCache(ctx context.Context, table *topology.Table, cache *topology.Cache, until time.Time) bool {
+	held := (*s.groups.Load())[cache.Group]
+	for range held {
+		u := held[s.sweeper.partition%len(held)]
 		for u.deadlines(cache.ID) > 0 && s.sweepUnit(table, u, cache.ID) == sweepKeys {
 			if time.Now().After(until) || ctx.Err() != nil {
-				return
+				s.sweeper.partition++
+				return false
 			}
 		}
+		s.sweeper.partition++
 	}
+	return true
 }
 
 // deadlines is how many entries with a deadline a unit has of a cache.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tiergrid/tiergrid/membership/topology"
 	"github.com/tiergrid/tiergrid/node/record"
+	"github.com/tiergrid/tiergrid/node/resp"
 	"github.com/tiergrid/tiergrid/tiers"
 )
 
@@ -75,6 +76,7 @@ type Txn struct {
 
 	command commandState
 	row     rowReader
+	window  *resp.Buffer // what Range returned last lies in it
 }
 
 // commandState is what belongs to the command under way.
@@ -111,6 +113,8 @@ func (s *Set) Begin(table *topology.Table) *Txn {
 func (t *Txn) End() {
 	t.release()
 	t.arena.reset()
+	t.window.Release()
+	t.window = nil
 	clear(t.places)
 	t.places = t.places[:0]
 	t.waits = t.waits[:0]
@@ -213,6 +217,9 @@ func (t *Txn) holds(u *Unit) int {
 
 // Full tells that the Txn should be committed before another command.
 func (t *Txn) Full() bool { return t.ops.Size >= maxBatchBytes || t.ops.Len() >= maxBatchOps }
+
+// Size is how many bytes of rows wait to be committed.
+func (t *Txn) Size() int { return t.ops.Size }
 
 // Holding tells whether the Txn holds locks, so that it must be committed before
 // anything that may take long.
