@@ -72,6 +72,14 @@ const (
 	ErrNoFrequency Error = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
 )
 
+// Keys: where tiergrid does otherwise than Redis.
+const (
+	// ErrNoIdleTime: OBJECT IDLETIME; a tier knows what is hot, not when it was read.
+	ErrNoIdleTime Error = "ERR idle times are not tracked"
+	// ErrTooManyNames: KEYS whose reply is over its bound.
+	ErrTooManyNames Error = "ERR too many keys for one reply, use SCAN"
+)
+
 // Strings.
 const (
 	// ErrStringTooLong: the result would exceed the largest string.
@@ -142,6 +150,14 @@ const (
 	ErrNotInMulti Error = "ERR Command not allowed inside a transaction"
 	// ErrExecAbort: EXEC after a command that could not be queued.
 	ErrExecAbort Error = "EXECABORT Transaction discarded because of previous errors."
+	// ErrTransactionTooLarge: the commands of a transaction are over their bound.
+	ErrTransactionTooLarge Error = "ERR the transaction takes more memory than one may"
+	// ErrWatchedTooLarge: the keys a client watches are over their bound.
+	ErrWatchedTooLarge Error = "ERR the watched keys take more memory than they may"
+	// ErrTransactionReply: the replies of a transaction are over their bound.
+	ErrTransactionReply Error = "ERR the replies of the transaction exceed 64 MiB, nothing was carried out"
+	// ErrTransactionChange: what a transaction writes is over its bound.
+	ErrTransactionChange Error = "ERR the changes of the transaction exceed 256 MiB, nothing was carried out"
 )
 
 // Login, permissions and connections.
@@ -172,6 +188,14 @@ const (
 	ErrClientName Error = "ERR Client names cannot contain spaces, newlines or special characters."
 	// ErrPauseTimeout: CLIENT PAUSE with something that is no number of milliseconds.
 	ErrPauseTimeout Error = "ERR timeout is not an integer or out of range"
+	// ErrPauseMode: CLIENT PAUSE of something other than WRITE and ALL.
+	ErrPauseMode Error = "ERR CLIENT PAUSE mode must be WRITE or ALL"
+	// ErrUnblockReason: CLIENT UNBLOCK with something other than TIMEOUT and ERROR.
+	ErrUnblockReason Error = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"
+	// ErrMonitorsData: a data command of a client that monitors.
+	ErrMonitorsData Error = "ERR Replica can't interact with the keyspace"
+	// ErrMonitorQueued: MONITOR inside a transaction.
+	ErrMonitorQueued Error = "ERR MONITOR isn't allowed for DENY BLOCKING client"
 	// ErrNegativeTimeout: a timeout below zero.
 	ErrNegativeTimeout Error = "ERR timeout is negative"
 	// ErrSlowlogCount: SLOWLOG GET with a count below -1.
@@ -237,6 +261,12 @@ func UnknownCommand(name []byte, args [][]byte) Error {
 // UnknownSubcommand names a word that is no subcommand of a container.
 func UnknownSubcommand(container, word []byte) Error {
 	return oneLine("ERR unknown subcommand '" + string(cut(word, shownName)) + "'. Try " + strings.ToUpper(string(container)) + " HELP.")
+}
+
+// WrongSubcommandArity: a call with too many words for a subcommand that takes a
+// variable number of them.
+func WrongSubcommandArity(container, word string) Error {
+	return oneLine("ERR unknown subcommand or wrong number of arguments for '" + word + "'. Try " + strings.ToUpper(container) + " HELP.")
 }
 
 // WrongArity: a call with too few or too many words for the command of this full name.
@@ -316,6 +346,22 @@ const ErrNoPermissionKey Error = "NOPERM No permissions to access a key"
 
 // ErrNoPermissionChannel: the user may not use one of the channels.
 const ErrNoPermissionChannel Error = "NOPERM No permissions to access a channel"
+
+// RulesChanged: EXEC of a queued command that the user may not run any more, and
+// what is forbidden.
+func RulesChanged(reason Error) Error {
+	return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. " +
+		"This command is no longer allowed for the following reason: " + Error(strings.TrimPrefix(string(reason), "NOPERM "))
+}
+
+// ClusterDown: no member can serve the command, and why.
+func ClusterDown(reason string) Error { return oneLine("CLUSTERDOWN " + reason) }
+
+// StorageFailed: the tiers met an error; nothing of the command was done. The
+// details are in the log of the node.
+func StorageFailed(err error) Error {
+	return oneLine("ERR the storage failed, the command was not carried out: " + err.Error())
+}
 
 // ExecAborted: EXEC that failed as a whole, and why.
 func ExecAborted(reason Error) Error {

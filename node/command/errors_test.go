@@ -124,6 +124,12 @@ func TestErrorTexts(t *testing.T) {
 		{ExecAborted(WrongArity("get")), "EXECABORT Transaction discarded because of: wrong number of arguments for 'get' command"},
 		{SettingFailed("timeout", "no\nnumber"), "ERR CONFIG SET failed (possibly related to argument 'timeout') - no number"},
 		{UnknownClientType([]byte("\xff\n\x00z")), "ERR Unknown client type '\xff '"},
+		{WrongSubcommandArity("acl", "cat"), "ERR unknown subcommand or wrong number of arguments for 'cat'. Try ACL HELP."},
+		{RulesChanged(NoPermission("app", "set")), "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. " +
+			"This command is no longer allowed for the following reason: User app has no permissions to run the 'set' command"},
+		{ExecAborted(ErrOOM), "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'."},
+		{ClusterDown("no\nowner"), "CLUSTERDOWN no owner"},
+		{StorageFailed(errors.New("bad\rdisk")), "ERR the storage failed, the command was not carried out: bad disk"},
 		{Failed(fmt.Errorf("set: %w", ErrOOM)), string(ErrOOM)},
 		{Failed(errors.New("disk\nbroke")), "ERR disk broke"},
 	} {

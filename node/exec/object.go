@@ -7,9 +7,6 @@ import (
 	"github.com/tiergrid/tiergrid/node/record"
 )
 
-// errNoIdleTime: OBJECT IDLETIME; a tier knows what is hot, not when it was read.
-const errNoIdleTime command.Error = "ERR idle times are not tracked"
-
 const (
 	// embeddedMax is the longest string that Redis keeps within its object.
 	embeddedMax = 44
@@ -72,7 +69,7 @@ func objectFreq(c *Call) {
 
 func objectIdleTime(c *Call) {
 	if _, _, found := c.object(); found {
-		c.Fail(errNoIdleTime)
+		c.Fail(command.ErrNoIdleTime)
 	}
 }
 

@@ -21,9 +21,6 @@ const (
 	cursorBits = 14 + record.HashBits
 )
 
-// errTooManyNames: the reply of KEYS is over its bound.
-const errTooManyNames command.Error = "ERR too many keys for one reply, use SCAN"
-
 // names collects the names of a walk, for their number stands in front of them.
 type names struct {
 	filter filter
@@ -79,7 +76,7 @@ func keys(c *Call) {
 	})
 	if full {
 		l.w.Reset()
-		c.Fail(errTooManyNames)
+		c.Fail(command.ErrTooManyNames)
 		return
 	}
 	l.reply(c.Out)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tiergrid/tiergrid/node/command"
 )
 
 // scanAll follows the cursor to its end and counts how often each name came.
@@ -72,7 +74,7 @@ func TestKeysIsBounded(t *testing.T) {
 	for i := range 65 {
 		r.do("set", fmt.Sprint(i, long), "v")
 	}
-	if reply := r.do("keys", "*"); string(reply) != "-"+string(errTooManyNames)+"\r\n" {
+	if reply := r.do("keys", "*"); string(reply) != "-"+string(command.ErrTooManyNames)+"\r\n" {
 		t.Errorf("%.60q", reply)
 	}
 	if reply := r.do("keys", "1n*"); len(decode(t, reply).Elems) != 1 {

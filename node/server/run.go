@@ -104,7 +104,7 @@ func (r *run) failed(i int, err error) {
 	r.server.logger.Error("a command failed in the storage", "error", err)
 	r.txn.Abort()
 	r.batch.Out.Truncate(r.mark)
-	text := string(storageError(err))
+	text := string(command.StorageFailed(err))
 	for k := r.firstOpen; k <= i; k++ {
 		r.batch.Requests[k].Error = text
 		r.batch.Out.Error(text)
@@ -277,12 +277,6 @@ func (r *run) wholeUnits(dst []*unit.Unit, req *wire.Request, cache *topology.Ca
 		}
 	}
 	return dst
-}
-
-// storageError is what a client sees of an error of the storage. Its details are
-// in the log of the node.
-func storageError(err error) command.Error {
-	return command.Error("ERR the storage failed, the command was not carried out: " + err.Error())
 }
 
 func argBytes(args [][]byte) int {

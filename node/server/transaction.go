@@ -11,8 +11,6 @@ import (
 // memory, beside the last of them: they cannot leave before it is committed.
 const maxTransactionReply = 64 << 20
 
-const errTransactionReply command.Error = "ERR the replies of the transaction exceed 64 MiB, nothing was carried out"
-
 // transaction runs all requests as one moment: all units are acquired first, and
 // all changes are one batch with one version in each unit (R12).
 func (r *run) transaction() error {
@@ -22,14 +20,14 @@ func (r *run) transaction() error {
 		return nil
 	}
 	if err := r.acquireAll(); err != nil {
-		r.transactionFailed(storageError(err))
+		r.transactionFailed(command.StorageFailed(err))
 		return nil
 	}
 	r.txn.Transaction()
 	untouched, err := r.untouched()
 	switch {
 	case err != nil:
-		r.transactionFailed(storageError(err))
+		r.transactionFailed(command.StorageFailed(err))
 		return nil
 	case !untouched:
 		out.NullArray()
@@ -41,7 +39,7 @@ func (r *run) transaction() error {
 		}
 	}
 	if err := r.txn.Commit(); err != nil {
-		r.transactionFailed(storageError(err))
+		r.transactionFailed(command.StorageFailed(err))
 	}
 	return nil
 }
@@ -56,7 +54,7 @@ func (r *run) refuseTransaction() command.Error {
 		}
 	}
 	if grows && r.server.units.Room(bytes) != nil {
-		return "EXECABORT Transaction discarded because of: " + command.ErrOOM
+		return command.ExecAborted(command.ErrOOM)
 	}
 	return ""
 }
@@ -104,10 +102,10 @@ func (r *run) runAll() command.Error {
 	for i := range r.batch.Requests {
 		req := &r.batch.Requests[i]
 		if r.batch.Out.Pending() > maxTransactionReply {
-			return errTransactionReply
+			return command.ErrTransactionReply
 		}
 		if err := r.runOne(req); err != nil {
-			return storageError(err)
+			return command.StorageFailed(err)
 		}
 		req.Elapsed = r.clock.lap()
 	}

@@ -49,7 +49,7 @@ func single(t *topology.Table) error {
 
 // refuse answers every request of a batch that was not run.
 func refuse(b *grid.Batch, err error) {
-	text := string(command.Error("CLUSTERDOWN " + err.Error()))
+	text := string(command.ClusterDown(err.Error()))
 	if b.Transaction {
 		b.Error = text
 		b.Out.Error(text)

@@ -41,7 +41,7 @@ func (s *session) aclCat(args [][]byte) {
 	case 3:
 		command.AppendCategory(s.out, args[2])
 	default:
-		s.fail(wrongSubcommandArgs("ACL", string(args[1])))
+		s.fail(command.WrongSubcommandArity("acl", string(args[1])))
 	}
 }
 

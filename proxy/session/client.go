@@ -137,11 +137,11 @@ func (s *session) clientUnblock(args [][]byte) {
 		return
 	}
 	if len(args) > 4 {
-		s.fail(wrongSubcommandArgs("CLIENT", "unblock"))
+		s.fail(command.WrongSubcommandArity("client", "unblock"))
 		return
 	}
 	if len(args) == 4 && !fold(args[3], "timeout") && !fold(args[3], "error") {
-		s.fail(errUnblockReason)
+		s.fail(command.ErrUnblockReason)
 		return
 	}
 	s.out.Int(0)

@@ -115,7 +115,7 @@ func (s *session) permit(cmd *command.Command, args [][]byte) error {
 		}
 	}
 	if s.outbox != nil && cmd.Flags&(command.ReadOnly|command.Write) != 0 {
-		return errMonitorsData
+		return command.ErrMonitorsData
 	}
 	return nil
 }

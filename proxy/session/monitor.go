@@ -55,7 +55,7 @@ func (m *monitorSet) list() []*outbox {
 func (s *session) monitor([][]byte) {
 	switch {
 	case s.inExec:
-		s.fail(errMonitorQueued)
+		s.fail(command.ErrMonitorQueued)
 		return
 	case s.outbox != nil:
 		return // as in Redis, a second MONITOR has no reply

@@ -146,14 +146,14 @@ func (s *session) clientPause(args [][]byte) {
 		case fold(args[3], "write"):
 			mode = pauseWrite
 		case !fold(args[3], "all"):
-			s.fail(errPauseMode)
+			s.fail(command.ErrPauseMode)
 			return
 		}
 	}
 	ms, err := strconv.ParseInt(string(args[2]), 10, 64)
 	switch {
 	case len(args) > 4:
-		s.fail(wrongSubcommandArgs("CLIENT", "pause"))
+		s.fail(command.WrongSubcommandArity("client", "pause"))
 	case err != nil || ms > longestPause:
 		s.fail(command.ErrPauseTimeout)
 	case ms < 0:

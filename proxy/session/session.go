@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tiergrid/tiergrid/node/command"
 	"github.com/tiergrid/tiergrid/node/resp"
 	"github.com/tiergrid/tiergrid/proxy/auth"
 	"github.com/tiergrid/tiergrid/proxy/grid"
@@ -243,8 +244,9 @@ func (s *session) inputEnded(err error) bool {
 	var bad *resp.ProtocolError
 	if errors.As(err, &bad) {
 		s.srv.stats.protocolErrors.Add(1)
-		s.srv.stats.failure("ERR " + bad.Text)
-		s.out.Error("ERR " + bad.Text)
+		text := string(command.Failed(bad))
+		s.srv.stats.failure(text)
+		s.out.Error(text)
 		s.flush()
 		s.hangUp()
 	}

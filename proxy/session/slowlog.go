@@ -124,7 +124,7 @@ func (l *slowLog) reset() {
 func (s *session) slowlogGet(args [][]byte) {
 	count := int64(slowDefaultCount)
 	if len(args) > 3 {
-		s.fail(wrongSubcommandArgs("SLOWLOG", string(args[1])))
+		s.fail(command.WrongSubcommandArity("slowlog", string(args[1])))
 		return
 	}
 	if len(args) == 3 {

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"bytes"
-
 	"github.com/tiergrid/tiergrid/node/command"
 	"github.com/tiergrid/tiergrid/node/resp"
 	"github.com/tiergrid/tiergrid/proxy/grid"
@@ -62,7 +60,7 @@ func (s *session) queueable(cmd *command.Command, args [][]byte, run handler) co
 	case cmd == cmdSwapDB:
 		return command.ErrNotInMulti
 	case s.tx.size+queuedSize(args) > s.srv.cfg.Limits.Transaction:
-		return errTooMuchQueued
+		return command.ErrTransactionTooLarge
 	}
 	return ""
 }
@@ -193,7 +191,7 @@ func (s *session) localAnswer(q *queued) func(*resp.Writer) {
 	if s.who != nil && !s.who.Unrestricted() {
 		// The user may have changed since the command was queued.
 		if err := s.who.Check(q.cmd, q.args); err != nil {
-			why := errRulesChanged + command.Error(bytes.TrimPrefix([]byte(err.Error()), []byte("NOPERM ")))
+			why := command.RulesChanged(command.Failed(err))
 			run = func(s *session, _ [][]byte) { s.fail(why) }
 		}
 	}

@@ -21,7 +21,7 @@ func (s *session) watch(args [][]byte) {
 	keys := args[1:]
 	size := queuedSize(keys) + queuedOverhead*len(keys)
 	if s.watches.size+size > s.srv.cfg.Limits.Transaction {
-		s.fail(errTooMuchWatched)
+		s.fail(command.ErrWatchedTooLarge)
 		return
 	}
 	copies := make([][]byte, len(keys))
