@@ -7,6 +7,7 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/tiergrid/tiergrid/membership/topology"
 	"github.com/tiergrid/tiergrid/node/wire"
@@ -58,8 +59,16 @@ func (d *Driver) Watch(ctx context.Context, database int, keys [][]byte) ([]grid
 	return d.node.Watch(ctx, d.control.Table(), database, keys)
 }
 
-// SwapDatabases implements grid.Grid.
+// SwapDatabases implements grid.Grid. Caches of different policies are not
+// swapped: clients that count on the durability of a number would silently get
+// another one.
 func (d *Driver) SwapDatabases(ctx context.Context, a, b int) error {
+	table := d.control.Table()
+	one, other := table.Database(a), table.Database(b)
+	if one != nil && other != nil && one.Policy != other.Policy {
+		return fmt.Errorf("caches %s and %s have different policies, so their databases %d and %d cannot be swapped",
+			one.Name, other.Name, a, b)
+	}
 	return d.control.SwapDatabases(ctx, a, b)
 }
 

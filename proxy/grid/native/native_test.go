@@ -76,3 +76,25 @@ func TestADriverNeedsItsParts(t *testing.T) {
 		}
 	}
 }
+
+// TestCachesOfOtherPoliciesAreNotSwapped: a client that counts on the durability
+// of a database keeps it.
+func TestCachesOfOtherPoliciesAreNotSwapped(t *testing.T) {
+	always := topology.DefaultPolicy()
+	always.Durability = topology.DurabilityAlways
+	table := &topology.Table{Caches: []topology.Cache{
+		{Name: "0", Policy: topology.DefaultPolicy()}, {Name: "ledger", Policy: always}, {Name: "2", Policy: topology.DefaultPolicy()},
+	}}
+	table.Numbered[1], table.Numbered[2] = 1, 2
+	control := &fakeControl{table: table}
+	d, err := New(Config{Node: &fakeNode{}, Control: control})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.SwapDatabases(context.Background(), 0, 1); err == nil || len(control.swaps) > 0 {
+		t.Errorf("swapped: %v", control.swaps)
+	}
+	if err := d.SwapDatabases(context.Background(), 0, 2); err != nil || len(control.swaps) != 1 {
+		t.Errorf("not swapped: %v", err)
+	}
+}
