@@ -182,3 +182,22 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestATransactionHasABoundOnWhatItWrites: short commands that each write a long
+// value are given up as a whole (I14, R12).
+func TestATransactionHasABoundOnWhatItWrites(t *testing.T) {
+	f := start(t, options{memory: -1})
+	c := f.client()
+	c.do("set", "large", strings.Repeat("x", 20<<20))
+	commands := make([]cmd, 20)
+	for i := range commands {
+		commands[i] = do("setrange", "large", "5", "y")
+	}
+	got := text(c.exec(nil, commands...))
+	if !strings.Contains(got, "the changes of the transaction exceed 256 MiB") {
+		t.Errorf("EXEC answers %.100s", got)
+	}
+	if got := text(c.do("getrange", "large", "0", "9")); got != "xxxxxxxxxx" {
+		t.Errorf("after it the value begins with %s", got)
+	}
+}

@@ -26,11 +26,14 @@ import (
 	"github.com/tiergrid/tiergrid/tiers/ssd"
 )
 
-// TestMain makes every run the same and short, unless -rapid.seed and
-// -rapid.checks say otherwise.
+// TestMain makes every run the same and short, unless the flags of rapid say
+// otherwise.
 func TestMain(m *testing.M) {
-	preset := map[string]string{"rapid.seed": "1", "rapid.checks": "8"}
+	preset := map[string]string{"rapid.seed": "1", "rapid.checks": "8", "rapid.steps": "30"}
 	flag.Parse()
+	if testing.Short() { // the race detector makes large values ten times as slow
+		preset["rapid.checks"], preset["rapid.steps"] = "2", "8"
+	}
 	flag.Visit(func(f *flag.Flag) { delete(preset, f.Name) })
 	for name, value := range preset {
 		if err := flag.Set(name, value); err != nil {

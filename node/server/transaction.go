@@ -11,6 +11,11 @@ import (
 // memory, beside the last of them: they cannot leave before it is committed.
 const maxTransactionReply = 64 << 20
 
+// maxTransactionChange bounds the rows that one transaction may write, beside
+// those of its last command: they are in memory until it is committed, and a
+// short command may write a long value.
+const maxTransactionChange = 256 << 20
+
 // transaction runs all requests as one moment: all units are acquired first, and
 // all changes are one batch with one version in each unit (R12).
 func (r *run) transaction() error {
@@ -103,6 +108,9 @@ func (r *run) runAll() command.Error {
 		req := &r.batch.Requests[i]
 		if r.batch.Out.Pending() > maxTransactionReply {
 			return command.ErrTransactionReply
+		}
+		if r.txn.Size() > maxTransactionChange {
+			return command.ErrTransactionChange
 		}
 		if err := r.runOne(req); err != nil {
 			return command.StorageFailed(err)
