@@ -52,12 +52,13 @@ func (s *session) enqueue(cmd *command.Command, args [][]byte, run handler) {
 }
 
 // queueable tells why a command cannot be queued, if so. SWAPDB changes the
-// control state, which cannot be part of a transaction.
+// control state, which cannot be part of a transaction; a login is slow on
+// purpose, and others would wait for the keys of the transaction meanwhile.
 func (s *session) queueable(cmd *command.Command, args [][]byte, run handler) command.Error {
 	switch {
 	case run == nil && !cmd.Built:
 		return command.NotBuilt(cmd)
-	case cmd == cmdSwapDB:
+	case cmd == cmdSwapDB, cmd == cmdAuth, cmd == cmdHello && len(args) > 2:
 		return command.ErrNotInMulti
 	case s.tx.size+queuedSize(args) > s.srv.cfg.Limits.Transaction:
 		return command.ErrTransactionTooLarge
