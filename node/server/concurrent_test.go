@@ -38,11 +38,11 @@ func together(t *testing.T, n int, session func(i int, random *rand.Rand)) {
 // lose an increment nor wait for each other (R22).
 func TestCountersAreExact(t *testing.T) {
 	f := start(t, options{save: time.Millisecond})
-	const sessions, rounds, keys = 8, 40, 6
+	const sessions, keys = 8, 6
 	var want [keys]atomic.Int64
 	together(t, sessions, func(_ int, random *rand.Rand) {
 		c := f.client()
-		for range rounds {
+		for range 40 {
 			var commands []cmd
 			for range 1 + random.IntN(12) {
 				k := random.IntN(keys)
@@ -67,7 +67,7 @@ func TestCountersAreExact(t *testing.T) {
 // happen all the time in so small a memory tier, show one history of each key (I10).
 func TestKeysAreLinearizable(t *testing.T) {
 	f := start(t, options{save: time.Millisecond})
-	const sessions, rounds, keys = 6, 150, 3
+	const sessions, keys = 6, 3
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	began := time.Now()
@@ -75,7 +75,7 @@ func TestKeysAreLinearizable(t *testing.T) {
 	together(t, sessions, func(i int, random *rand.Rand) {
 		c := f.client()
 		var mine []porcupine.Operation
-		for n := range rounds {
+		for n := range 150 {
 			key := fmt.Sprint("k", random.IntN(keys))
 			args := []string{"get", key}
 			switch random.IntN(6) {
@@ -181,7 +181,7 @@ func TestLargeValuesAreNeverTorn(t *testing.T) {
 	lengths := []int{3000, 4096, 5000, 70_000, 1 << 20, 1<<20 + 1, 3 << 20}
 	together(t, 4, func(i int, random *rand.Rand) {
 		c := f.client()
-		for n := range 30 {
+		for n := range rounds(30) {
 			key := fmt.Sprint("large", random.IntN(2))
 			if i%2 == 0 {
 				letter := string(rune('a' + (i*7+n)%26))

@@ -31,8 +31,8 @@ import (
 func TestMain(m *testing.M) {
 	preset := map[string]string{"rapid.seed": "1", "rapid.checks": "8", "rapid.steps": "30"}
 	flag.Parse()
-	if testing.Short() { // the race detector makes large values ten times as slow
-		preset["rapid.checks"], preset["rapid.steps"] = "2", "8"
+	if testing.Short() { // rapid itself divides the checks by five then
+		preset["rapid.checks"], preset["rapid.steps"] = "10", "8"
 	}
 	flag.Visit(func(f *flag.Flag) { delete(preset, f.Name) })
 	for name, value := range preset {
@@ -42,6 +42,15 @@ func TestMain(m *testing.M) {
 		}
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// rounds is n, or less where time is short: the race detector makes large values
+// many times as slow.
+func rounds(n int) int {
+	if testing.Short() {
+		return (n + 9) / 10
+	}
+	return n
 }
 
 // databases is a table of one group and n numbered caches.
