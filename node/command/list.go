@@ -67,19 +67,20 @@ func appendNames(w Reply, keep func(*Command) bool) {
 
 // AppendGetKeys answers COMMAND GETKEYS for the call args (what follows GETKEYS).
 func AppendGetKeys(w Reply, args [][]byte) {
-	keys, err := callKeys(args)
-	if err != nil {
-		w.Error(err.Error())
-		return
-	}
-	w.Array(len(keys))
-	for _, k := range keys {
-		w.Bulk(args[k.Index])
-	}
+	appendKeys(w, args, func(k KeyRef) { w.Bulk(args[k.Index]) })
 }
 
 // AppendGetKeysAndFlags answers COMMAND GETKEYSANDFLAGS for the call args.
 func AppendGetKeysAndFlags(w Reply, args [][]byte) {
+	appendKeys(w, args, func(k KeyRef) {
+		w.Array(2)
+		w.Bulk(args[k.Index])
+		k.Access.append(w)
+	})
+}
+
+// appendKeys answers an array of what one appends for each key of a call.
+func appendKeys(w Reply, args [][]byte, one func(k KeyRef)) {
 	keys, err := callKeys(args)
 	if err != nil {
 		w.Error(err.Error())
@@ -87,9 +88,7 @@ func AppendGetKeysAndFlags(w Reply, args [][]byte) {
 	}
 	w.Array(len(keys))
 	for _, k := range keys {
-		w.Array(2)
-		w.Bulk(args[k.Index])
-		k.Access.append(w)
+		one(k)
 	}
 }
 
