@@ -20,8 +20,9 @@ type Config struct {
 	// be made; it must be empty or hold a store of ours.
 	Dir string
 	// MaxSize is what the store may take on disk, dead space that compactions
-	// have not reclaimed yet included: up to a half more than the live data.
-	// Zero: no limit but the file system's.
+	// have not reclaimed yet and logs included: up to a half more than the live
+	// data, about a twentieth once it is full. The ballast comes on top. Zero:
+	// no limit but the file system's.
 	MaxSize int64
 
 	// MemTable is the size of one memtable, default 32 MiB. Larger means fewer,
@@ -48,7 +49,9 @@ type Config struct {
 	// then be flushed.
 	Reserve int64
 	// Ballast is the size of the file that is given up when the disk is full
-	// in spite of the reserve, default 2 · MemTable. Negative: none.
+	// in spite of the reserve, default 2 · MemTable. It comes back when the
+	// reserve is free again, which it may then reduce by its own size until
+	// more is free. Negative: none.
 	Ballast int64
 	// Poll is how often the space is looked at, default 250 ms.
 	Poll time.Duration

@@ -16,8 +16,14 @@
 //
 // Room refuses growth before the file system does, with a reserve large enough
 // for everything Pebble still has to write for what it has accepted. Should
-// others fill the disk anyway, deleting the ballast file gives Pebble the space
-// to finish the write at hand. Both recover by themselves; see space.go.
+// others fill the disk anyway, deleting idle logs and then the ballast file
+// gives Pebble the space to finish the write at hand. Both recover by
+// themselves; see space.go.
+//
+// While space is short a goroutine compacts what deletes and overwrites have
+// left, in small chunks and with rests, and value files are rewritten for less
+// garbage than usual: a full store accepts growth again seconds after a tenth
+// of it was deleted; see reclaim.go.
 //
 // # Failure
 //

@@ -10,11 +10,11 @@ import (
 )
 
 // reclaimer gets space back from when growth is refused until the limit is no
-// longer near. Deleted and overwritten
-// rows take space until a compaction meets what hides them, and a few flushed
-// deletes are too small for Pebble to compact by itself. So one goroutine
-// compacts the whole key space in rounds, a chunk after the other. What
-// compactions leave in value files, Pebble rewrites by garbageRatio.
+// longer near. Deleted and overwritten rows take space until a compaction
+// meets what hides them, and a few flushed deletes are too small for Pebble to
+// compact by itself. So one goroutine compacts the whole key space in rounds,
+// a chunk after the other. What compactions leave in value files, Pebble
+// rewrites by garbageRatio.
 //
 // Chunks are small, because the disk may have no more than the reserve left
 // when they are rewritten. After each chunk it rests as long as that took, and
