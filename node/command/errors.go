@@ -154,6 +154,8 @@ const (
 	ErrTransactionTooLarge Error = "ERR the transaction takes more memory than one may"
 	// ErrWatchedTooLarge: the keys a client watches are over their bound.
 	ErrWatchedTooLarge Error = "ERR the watched keys take more memory than they may"
+	// ErrReplyTooLarge: the reply of one command over several keys is over its bound.
+	ErrReplyTooLarge Error = "ERR the reply exceeds 512 MiB, ask for fewer keys at once"
 	// ErrTransactionReply: the replies of a transaction are over their bound.
 	ErrTransactionReply Error = "ERR the replies of the transaction exceed 64 MiB, nothing was carried out"
 	// ErrTransactionChange: what a transaction writes is over its bound.

@@ -162,9 +162,19 @@ func (c *Call) changeDeadline(k *record.Key, h record.Head, o options) bool {
 	return true
 }
 
+// maxMultiReply bounds the reply of one MGET: a short command may name a long
+// value many times, and its reply cannot leave before it is whole.
+const maxMultiReply = 512 << 20
+
 func mget(c *Call) {
+	start, before := c.Out.Mark(), c.Out.Pending()
 	c.Out.Array(len(c.Args) - 1)
 	for i := 1; i < len(c.Args); i++ {
+		if c.Out.Pending()-before > maxMultiReply {
+			c.Out.Truncate(start)
+			c.Fail(command.ErrReplyTooLarge)
+			return
+		}
 		h, p, found := c.View.Load(c.key(i))
 		if found && h.Type != record.TypeString {
 			p.Release()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -177,5 +178,20 @@ func TestATransactionHasABoundOnWhatItWrites(t *testing.T) {
 	}
 	if got := text(c.do("getrange", "large", "0", "9")); got != "xxxxxxxxxx" {
 		t.Errorf("after it the value begins with %s", got)
+	}
+}
+
+// TestOneReplyHasABound: a short MGET that names a long value many times gets an
+// error and not all of the memory (I14).
+func TestOneReplyHasABound(t *testing.T) {
+	f := start(t, options{memory: -1})
+	c := f.client()
+	c.do("set", "large", strings.Repeat("x", 32<<20))
+	keys := append([]string{"mget"}, slices.Repeat([]string{"large"}, 20)...)
+	if got := text(c.do(keys...)); !strings.Contains(got, "the reply exceeds 512 MiB") {
+		t.Errorf("MGET answers %.100s", got)
+	}
+	if got := text(c.do("strlen", "large")); got != fmt.Sprint(32<<20) {
+		t.Errorf("STRLEN answers %s", got)
 	}
 }

@@ -68,6 +68,8 @@ func (t *Txn) apply() error {
 
 // publish makes the units say what the batch has made true. The locks are held.
 func (t *Txn) publish() {
+	var sum held
+	sum.by = t.changed[:0]
 	for i := range t.held {
 		h := &t.held[i]
 		if !h.written {
@@ -78,9 +80,14 @@ func (t *Txn) publish() {
 		for j := range h.by {
 			c := &h.by[j]
 			h.unit.counter(c.Cache).Add(&c.Counters, 1)
-			t.place(c.Cache).totals.add(&c.Counters)
+			sum.add(c.Cache, &c.Counters, 1)
 		}
 	}
+	// Once for each cache, so that DBSIZE never sees half of a RENAME.
+	for i := range sum.by {
+		t.place(sum.by[i].Cache).totals.add(&sum.by[i].Counters)
+	}
+	t.changed = sum.by
 }
 
 // release lets go of all locks and of everything that was to be applied.

@@ -270,11 +270,13 @@ func (t *Txn) FinishRead() (ok bool, err error) {
 		}
 	}
 	t.arena.rewind(c.arena)
-	if c.again || c.err != nil {
-		return c.err != nil, c.err
+	if c.again {
+		return false, nil // also after an error: it may come from a torn look
 	}
-	t.countLookups()
-	return true, nil
+	if c.err == nil {
+		t.countLookups()
+	}
+	return true, c.err
 }
 
 // FinishWrite ends a command begun by StartWrite. On an error of the storage the
