@@ -384,3 +384,18 @@ func TestHumanSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestAMonitorThatDoesNotReadHoldsNoStop: the Server ends in order although a
+// monitor has left much unread. The check is in the Close that ends the test.
+func TestAMonitorThatDoesNotReadHoldsNoStop(t *testing.T) {
+	srv := serve(t, nil)
+	conn, monitor := dial(t, srv.addr), dial(t, srv.addr)
+	expect(t, monitor, "MONITOR\r\n", "+OK\r\n")
+	set := "SET a " + strings.Repeat("x", 60_000) + "\r\n"
+	for range 400 { // more than the buffers of two sockets hold
+		expect(t, conn, set, "+OK\r\n")
+	}
+	if n := srv.Stats().MonitorClients; n != 1 {
+		t.Fatalf("%d clients monitor", n)
+	}
+}

@@ -79,6 +79,9 @@ func (s *session) stopMonitoring() {
 	}
 	s.srv.monitors.remove(s.outbox)
 	s.flush()
+	if s.srv.draining() {
+		s.outbox.hurry(lingerTime)
+	}
 	s.outbox.close()
 	s.outbox = nil
 	s.mark(flagMonitor, false)

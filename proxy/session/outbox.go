@@ -16,7 +16,6 @@ var errOutbox = errors.New("session: outbox closed")
 type outbox struct {
 	conn    net.Conn
 	limit   int
-	timeout time.Duration
 	lagging func() // called once when the client is cut off for not reading
 	wrote   func(n int64)
 	done    chan struct{}
@@ -27,15 +26,18 @@ type outbox struct {
 		size   int
 		closed bool // nothing more is queued; what is queued is written
 		broken bool // nothing more is written
+		// timeout is how long one write may take nothing.
+		timeout time.Duration
 	}
 	ready sync.Cond // on mu: queue is not empty, or closed, or broken
 }
 
 func newOutbox(conn net.Conn, limits *Limits, lagging func(), wrote func(n int64)) *outbox {
 	o := &outbox{
-		conn: conn, limit: limits.Output, timeout: limits.WriteTimeout,
+		conn: conn, limit: limits.Output,
 		lagging: lagging, wrote: wrote, done: make(chan struct{}),
 	}
+	o.mu.timeout = limits.WriteTimeout
 	o.ready.L = &o.mu
 	go o.run()
 	return o
@@ -85,6 +87,21 @@ func (o *outbox) close() {
 	<-o.done
 }
 
+// hurry makes a client that does not read hold close up no longer than patience.
+func (o *outbox) hurry(patience time.Duration) {
+	o.mu.Lock()
+	o.mu.timeout = patience
+	o.mu.Unlock()
+	o.arm()
+}
+
+// arm gives the write under way, or the next one, its time.
+func (o *outbox) arm() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_ = o.conn.SetWriteDeadline(time.Now().Add(o.mu.timeout)) // fails only where the write does
+}
+
 // abort drops what is queued, closes the connection and waits for the goroutine.
 func (o *outbox) abort() {
 	o.mu.Lock()
@@ -100,7 +117,7 @@ func (o *outbox) run() {
 		if list == nil {
 			return
 		}
-		_ = o.conn.SetWriteDeadline(time.Now().Add(o.timeout)) // fails only where the write does
+		o.arm()
 		n, err := list.WriteTo(o.conn)
 		o.wrote(n)
 		if err != nil {
