@@ -15,10 +15,19 @@ type absentKey struct {
 
 // absentWatches are the absent keys that sessions watch (R24): an absent key has
 // no version to compare, so it is registered under a token, and the registration
-// is dropped as soon as the key is written.
+// is dropped as soon as the key is written. Nobody takes a registration back: those
+// that are not needed any more are pushed out by newer ones.
 type absentWatches struct {
 	tokens map[absentKey]uint64
 	last   uint64
+	// order has the registrations from the oldest to the newest, and some that
+	// were dropped since.
+	order []registration
+}
+
+type registration struct {
+	key   absentKey
+	token uint64
 }
 
 // register returns the token of an absent key.
@@ -30,11 +39,12 @@ func (w *absentWatches) register(cache topology.CacheID, name []byte) uint64 {
 	if w.tokens == nil {
 		w.tokens = make(map[absentKey]uint64)
 	}
-	if len(w.tokens) >= maxAbsentWatches {
-		w.dropOldest()
-	}
 	w.last++
 	w.tokens[key] = w.last
+	w.order = append(w.order, registration{key, w.last})
+	for len(w.tokens) > maxAbsentWatches || len(w.order) > 2*maxAbsentWatches {
+		w.dropOldest()
+	}
 	return w.last
 }
 
@@ -50,15 +60,14 @@ func (w *absentWatches) touched(cache topology.CacheID, name []byte) {
 	}
 }
 
+// dropOldest forgets the oldest registration, or what is left of one.
 func (w *absentWatches) dropOldest() {
-	var oldest absentKey
-	lowest := w.last + 1
-	for key, token := range w.tokens {
-		if token < lowest {
-			oldest, lowest = key, token
-		}
+	oldest := w.order[0]
+	w.order[0] = registration{}
+	w.order = w.order[1:]
+	if w.tokens[oldest.key] == oldest.token {
+		delete(w.tokens, oldest.key)
 	}
-	delete(w.tokens, oldest)
 }
 
 // Watched is what EXEC compares of a watched key (R24).

@@ -153,6 +153,7 @@ func (s *session) exec([][]byte) {
 	default:
 		s.runTransaction()
 		s.dropTransaction()
+		s.out.Discard(s.mute) // CLIENT REPLY OFF holds from behind the EXEC on
 	}
 }
 

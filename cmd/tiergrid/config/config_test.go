@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 	c, err := load(t, `
 node: {name: dg1, zone: z1, data: /data/dg}
 resp: {bind: 0.0.0.0:6379, idle-timeout: 5m, slowlog-slower-than: -1ns}
-memory: {max-size: 48GB, when-full: remove}
+memory: {max-size: 480MB, when-full: remove}
 ssd: {max-size: 1.8TB}
 templates: {default: {owners: 2, durability: always}}
 caches:
@@ -64,7 +64,7 @@ caches:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Memory.MaxSize != 48e9 || c.SSD.MaxSize != 1.8e12 || c.RESP.IdleTimeout != 5*time.Minute {
+	if c.Memory.MaxSize != 480e6 || c.SSD.MaxSize != 1.8e12 || c.RESP.IdleTimeout != 5*time.Minute {
 		t.Errorf("%+v", c)
 	}
 	ledger := c.Caches["ledger"]
@@ -85,6 +85,7 @@ func TestBadConfigurations(t *testing.T) {
 		"cluster: {name: c}":              `"cluster" belongs to grids of several members`,
 		"memory: {max-size: 1 elephant}":  `is no size such as 48GB`,
 		"memory: {max-size: 1kB}":         `memory.max-size: 1kB is too small`,
+		"memory: {max-size: 900TB}":       `memory.max-size: 900TB is more than the`,
 		"memory: {max-size: -1GB}":        `is no size such as 48GB`,
 		"memory: {when-full: explode}":    `memory.when-full: "explode" is unknown, use remove`,
 		"ssd: {max-size: 1MB}":            `ssd.max-size: 1MB is too small`,
@@ -131,7 +132,7 @@ func TestSizesAreReadAsTheyAreWritten(t *testing.T) {
 
 // TestShownConfigurationsAreReadAlike takes config show for what it promises.
 func TestShownConfigurationsAreReadAlike(t *testing.T) {
-	c, err := load(t, "caches: {a: {database: 3, ttl: 1h}}\nmemory: {max-size: 3GB}")
+	c, err := load(t, "caches: {a: {database: 3, ttl: 1h}}\nmemory: {max-size: 300MB}")
 	if err != nil {
 		t.Fatal(err)
 	}
