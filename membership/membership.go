@@ -18,6 +18,11 @@ import (
 	"github.com/tiergrid/tiergrid/membership/users"
 )
 
+// ErrControlLost is returned by Open when the store holds data and the control
+// state that belongs to it is missing: a new one would have other users, other
+// caches and another order of keys, so nothing of the data could be found.
+var ErrControlLost = errors.New("the store holds data and its control state is missing; restore the folder \"control\", or begin with an empty data directory")
+
 // ErrForeignMember is returned by Open when the data directory is another
 // member's.
 var ErrForeignMember = errors.New("the data directory belongs to another member")
@@ -38,6 +43,8 @@ type Config struct {
 	Version string
 	// Clean says that the start before this one ended in order.
 	Clean bool
+	// Holds says that the store holds data.
+	Holds bool
 	// Default is the template "default" that the databases 0 to 15 are made from
 	// at the first start.
 	Default control.Change
@@ -97,6 +104,9 @@ func (m *Membership) join(ctx context.Context, cfg Config) error {
 func (m *Membership) bootstrap(ctx context.Context, cfg Config) error {
 	if m.control.View().State.Bootstrapped() {
 		return nil
+	}
+	if cfg.Holds {
+		return ErrControlLost
 	}
 	b := control.Bootstrap{Name: cmp.Or(cfg.Cluster, "cluster"), Default: cfg.Default}
 	random := cmp.Or[io.Reader](cfg.Random, rand.Reader)

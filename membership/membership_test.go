@@ -170,3 +170,31 @@ func TestChangesAreAnnounced(t *testing.T) {
 	default:
 	}
 }
+
+// TestDataWithoutItsControlState: a store that holds data is not taken for that of
+// a new grid, whose users and order of keys would be others.
+func TestDataWithoutItsControlState(t *testing.T) {
+	cfg := config(t.TempDir())
+	cfg.Holds = true
+	if m, err := Open(t.Context(), cfg); !errors.Is(err, ErrControlLost) {
+		if err == nil {
+			m.Close()
+		}
+		t.Fatalf("opened with %v, want ErrControlLost", err)
+	}
+	cfg.Holds = false
+	m, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Holds = true // as at every later start
+	if m, err = Open(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -99,6 +99,15 @@ func (n *Node) StoreID() string { return n.store.ID().String() }
 // Clean tells whether the start before this one ended in order (R1).
 func (n *Node) Clean() bool { return n.clean }
 
+// Holding tells whether the store holds anything at all.
+func (n *Node) Holding() (bool, error) {
+	iter, err := n.stack.NewIter(nil, nil)
+	if err != nil {
+		return false, err
+	}
+	return iter.First(), iter.Close()
+}
+
 // Start begins to serve by a table.
 func (n *Node) Start(table *topology.Table) error {
 	units, err := unit.Open(unit.Config{Stack: n.stack, Table: table, Logger: n.config.Logger})

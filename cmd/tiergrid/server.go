@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,6 +82,9 @@ type process struct {
 
 // runServer runs until ctx is done or the server cannot go on.
 func runServer(ctx context.Context, cfg *config.Config, logger *slog.Logger) (err error) {
+	if err := cfg.CheckMachine(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{config: cfg, logger: logger, failed: make(chan error, 3)}
 	defer func() {
@@ -142,6 +146,10 @@ func (p *process) openNode(context.Context) (err error) {
 }
 
 func (p *process) openMembership(ctx context.Context) (err error) {
+	holds, err := p.node.Holding()
+	if err != nil {
+		return err
+	}
 	p.membership, err = membership.Open(ctx, membership.Config{
 		Data:    p.config.Node.Data,
 		Member:  p.config.Node.Name,
@@ -149,6 +157,7 @@ func (p *process) openMembership(ctx context.Context) (err error) {
 		Zone:    p.config.Node.Zone,
 		Version: buildVersion(),
 		Clean:   p.node.Clean(),
+		Holds:   holds,
 		Default: change(p.config.Templates["default"]),
 		Random:  rand.Reader,
 		Logger:  p.logger,
@@ -168,7 +177,7 @@ func (p *process) openProxy(context.Context) error {
 		return err
 	}
 	p.grid = router.New(driver)
-	verifier, err := users.NewVerifier(users.VerifierConfig{Random: rand.Reader})
+	verifier, err := users.NewVerifier(users.VerifierConfig{Random: rand.Reader, Concurrent: loginsAtOnce()})
 	if err != nil {
 		return err
 	}
@@ -189,6 +198,10 @@ func (p *process) openProxy(context.Context) error {
 	}
 	return p.newAdmin(verifier)
 }
+
+// loginsAtOnce is how many passwords may be checked at once: a quarter of the
+// processors, as each takes a whole one and clients that are logged in go first.
+func loginsAtOnce() int { return max(1, runtime.NumCPU()/4) }
 
 func (p *process) newAdmin(verifier *users.Verifier) (err error) {
 	metrics := admin.NewRegistry(buildVersion())

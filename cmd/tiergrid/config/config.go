@@ -204,7 +204,6 @@ func (c *Config) Validate() error {
 		check(c.RESP.MaxClients > 0, "resp.max-clients: %d is not positive", c.RESP.MaxClients),
 		check(c.RESP.IdleTimeout >= 0, "resp.idle-timeout: %v is negative", c.RESP.IdleTimeout),
 		check(c.RESP.WriteTimeout > 0, "resp.write-timeout: %v is not positive", c.RESP.WriteTimeout),
-		checkMemory(c.Memory.MaxSize),
 		check(c.Memory.MaxSize >= minMemory, "memory.max-size: %v is too small, the least is %v", c.Memory.MaxSize, Size(minMemory)),
 		check(c.Memory.WhenFull == whenFullRemove, "memory.when-full: %q is unknown, use %s", c.Memory.WhenFull, whenFullRemove),
 		check(c.SSD.MaxSize >= minSSD, "ssd.max-size: %v is too small, the least is %v", c.SSD.MaxSize, Size(minSSD)),
@@ -214,13 +213,14 @@ func (c *Config) Validate() error {
 	)
 }
 
-// checkMemory refuses a memory tier that the machine cannot hold.
-func checkMemory(size Size) error {
+// CheckMachine returns what of the configuration this machine cannot do: a
+// configuration may be checked on another one than it is for.
+func (c *Config) CheckMachine() error {
 	machine, err := machineMemory()
 	if err != nil {
 		return nil // it cannot be told
 	}
-	return check(int64(size) <= machine, "memory.max-size: %v is more than the %v of the machine", size, Size(machine))
+	return check(int64(c.Memory.MaxSize) <= machine, "memory.max-size: %v is more than the %v of the machine", c.Memory.MaxSize, Size(machine))
 }
 
 var logLevels = map[string]bool{"debug": true, "info": true, "warn": true, "error": true}

@@ -85,7 +85,6 @@ func TestBadConfigurations(t *testing.T) {
 		"cluster: {name: c}":              `"cluster" belongs to grids of several members`,
 		"memory: {max-size: 1 elephant}":  `is no size such as 48GB`,
 		"memory: {max-size: 1kB}":         `memory.max-size: 1kB is too small`,
-		"memory: {max-size: 900TB}":       `memory.max-size: 900TB is more than the`,
 		"memory: {max-size: -1GB}":        `is no size such as 48GB`,
 		"memory: {when-full: explode}":    `memory.when-full: "explode" is unknown, use remove`,
 		"ssd: {max-size: 1MB}":            `ssd.max-size: 1MB is too small`,
@@ -103,6 +102,20 @@ func TestBadConfigurations(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(t.TempDir(), "missing.yaml")); err == nil {
 		t.Error("a missing file is no error")
+	}
+}
+
+func TestAMachineHoldsSoMuch(t *testing.T) {
+	c, err := load(t, "memory: {max-size: 900TB}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckMachine(); err == nil || !strings.Contains(err.Error(), "memory.max-size: 900TB is more than the") {
+		t.Errorf("900TB of memory: %v", err)
+	}
+	c.Memory.MaxSize = 1 << 20
+	if err := c.CheckMachine(); err != nil {
+		t.Error(err)
 	}
 }
 
