@@ -204,11 +204,9 @@ func TestWordsFindsPlanted(t *testing.T) {
 		{"a session is a client's connection; the network is not to blame", 0},
 		{"see https://example.com/work/root/", 0},
 		{"data in /data/dg, log in /tmp/x", 0},
-		{"cd /work/main", 1},
+		{"cd /root/src", 1},
 		{"path \"/home/someone/tiergrid\"", 1},
 		{"fixes issue #12", 1},
-		{"see issue 2", 1},
-		{"the tools of this workplace", 1},
 		{"// TODO: the rest", 1},
 		{"TODO and FIXME", 2},
 	} {

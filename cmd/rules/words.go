@@ -7,15 +7,11 @@ import (
 	"strings"
 )
 
-// foreign are words of the places and the ways in which this was written. A
-// reader of the repository has none of them: it speaks of the product alone.
+// foreign are words that a reader of the repository cannot follow: paths of one
+// machine, numbers of a tracker, promises for later.
 var foreign = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)(?:^|[ \t"'` + "`" + `(=:])/(?:work|root|home/[a-z]+|Users/[A-Za-z]+)/`), // a path of one machine
-	regexp.MustCompile(`(?i)\b(?:issue|ticket)s? ?#?\d+\b`),
-	regexp.MustCompile(`(?i)\bwork ?place\b`),
-	regexp.MustCompile(`\bCEO\b`),
-	regexp.MustCompile(`(?i)\b(?:as requested|the brief|my brief|previous session|this session's work)\b`),
-	regexp.MustCompile(`(?i)\b(?:chat ?gpt|claude|copilot|language model|ai[- ]assistant)\b`),
+	regexp.MustCompile(`(?i)\b(?:issue|ticket)s? ?#?\d+\b`),                                          // numbers that only a tracker knows
 	regexp.MustCompile(`\b(?:TODO|FIXME|XXX)\b`),
 }
 
