@@ -235,7 +235,7 @@ func TestSameServerTwice(t *testing.T) {
 	}
 	s := Suite{Name: "itself", Pairs: 2, RunTime: 200 * time.Millisecond, Settle: 200 * time.Millisecond,
 		Groups: []Group{{Name: "itself", A: redis("left"), B: redis("right"), Value: 100, Keys: 500, Tests: []Test{
-			{Name: "GET", Command: "get", Need: 0.1}, {Name: "SET P16", Command: "set", Pipeline: 16, Requests: 5000},
+			{Name: "GET", Command: "get", Need: 0.1}, {Name: "SET P16", Command: "set", Pipeline: 16, Requests: 100_000},
 		}}}}
 	results, err := Run(t.Context(), s, Options{Dir: t.TempDir()})
 	if err != nil || len(results) != 2 {
