@@ -181,7 +181,7 @@ func (n *Node) Stats() wire.Stats {
 		DiskMax: tier.Store.MaxBytes, DiskUsed: tier.Store.Bytes, DiskAvailable: tier.Store.FreeBytes,
 		DiskFull: tier.Store.Full, WriteStalls: tier.Store.Stalls,
 		KeyspaceHits: counts.Hits, KeyspaceMisses: counts.Misses, ExpiredKeys: counts.Expired,
-		CrossSlot: n.server.CrossSlot(), LastSave: counts.LastSync,
+		CrossSlot: n.server.CrossSlot(), LastSave: counts.LastSync, ClockAhead: counts.Ahead,
 	}
 }
 

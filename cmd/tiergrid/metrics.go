@@ -47,6 +47,8 @@ var plainMetrics = []metric{
 	{"tiergrid_expired_total", "Entries deleted at their deadline.", count, func(f *figures) int64 { return f.node.ExpiredKeys }},
 	{"tiergrid_cross_slot_commands_total", "Commands whose keys lie in several slots.", count, func(f *figures) int64 { return f.node.CrossSlot }},
 
+	{"tiergrid_clock_ahead_milliseconds", "How far the time of deadlines is before a wall clock that was set back.", gauge, func(f *figures) int64 { return f.node.ClockAhead.Milliseconds() }},
+
 	{"tiergrid_clients", "Connected clients.", gauge, func(f *figures) int64 { return int64(f.sessions.Clients) }},
 	{"tiergrid_clients_max", "Clients served at once.", gauge, func(f *figures) int64 { return f.sessions.MaxClients }},
 	{"tiergrid_clients_paused", "Clients that wait for the end of CLIENT PAUSE.", gauge, func(f *figures) int64 { return int64(f.sessions.BlockedClients) }},

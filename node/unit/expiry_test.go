@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/tiergrid/tiergrid/node/record"
 )
@@ -61,6 +62,19 @@ func (s *subject) unitOf(name string) *Unit {
 	defer txn.End()
 	key := keyOf(name)
 	return txn.UnitOf(&key)
+}
+
+// TestAClockThatWasSetBackIsTold: the units' time waits for it (R23).
+func TestAClockThatWasSetBackIsTold(t *testing.T) {
+	s := fresh(t)
+	s.Now()
+	if ahead := s.Counts().Ahead; ahead != 0 {
+		t.Errorf("%v ahead of a clock that goes on", ahead)
+	}
+	s.clock.Add(-3_000)
+	if ahead := s.Counts().Ahead; ahead != 3*time.Second {
+		t.Errorf("%v ahead of a clock that was set back by 3 s", ahead)
+	}
 }
 
 // TestTimeNeverFalls: a clock that is set back changes nothing, not even after a

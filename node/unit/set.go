@@ -219,6 +219,9 @@ func (s *Set) Totals(cache topology.CacheID) *Totals { return (*s.totals.Load())
 type Counts struct {
 	Hits, Misses, Expired int64
 	LastSync              time.Time
+	// Ahead is how far the units' time is before the wall clock: it never falls,
+	// so it waits there after the clock was set back (R23).
+	Ahead time.Duration
 }
 
 // Counts returns the counts.
@@ -226,6 +229,7 @@ func (s *Set) Counts() Counts {
 	return Counts{
 		Hits: s.hits.Load(), Misses: s.misses.Load(), Expired: s.expired.Load(),
 		LastSync: time.UnixMilli(s.lastSync.Load()),
+		Ahead:    time.Duration(max(0, s.now.Load()-s.config.Clock())) * time.Millisecond,
 	}
 }
 

@@ -81,6 +81,9 @@ type Stats struct {
 	CrossSlot                    int64 // commands whose keys lie in several slots
 	WriteStalls                  int64
 	LastSave                     time.Time // the last time everything was on disk
+	// ClockAhead is how far the time that deadlines are held against is before
+	// the wall clock, which was set back.
+	ClockAhead time.Duration
 }
 
 // CacheStats are the figures of one cache.

@@ -45,7 +45,8 @@ type Limits struct {
 	// of it runs. Defaults 128 commands and 1 MiB of arguments.
 	Batch, BatchBytes int
 	// Transaction is how many bytes the queue of one MULTI, or the keys of one
-	// WATCH, may take, with an overhead for each. Default 512 MiB.
+	// WATCH, may take, with an overhead for each. Default 256 MiB, which is
+	// also what one may write.
 	Transaction int
 	// Output is how many bytes may wait for a client that gets what it did not
 	// ask for (MONITOR). It is closed beyond. Default 64 MiB.
@@ -70,7 +71,7 @@ func (l Limits) withDefaults() Limits {
 	fallback(&l.Bulk, resp.DefaultMaxBulk)
 	fallback(&l.Batch, 128)
 	fallback(&l.BatchBytes, 1<<20)
-	fallback(&l.Transaction, 512<<20)
+	fallback(&l.Transaction, 256<<20)
 	fallback(&l.Output, 64<<20)
 	fallback(&l.WriteTimeout, time.Minute)
 	fallback(&l.KeepAlive, 300*time.Second)
