@@ -19,8 +19,8 @@ type faulty struct {
 	held atomic.Pointer[hold]
 }
 
-// hold holds fsyncs back until free is closed; applied is told of each batch that
-// was applied meanwhile.
+// hold holds fsyncs back until free is closed; applied is told of each batch whose
+// fsync is waited for: it was applied, counted, and its locks are released.
 type hold struct{ applied, free chan struct{} }
 
 // hold holds all fsyncs back from now on.
@@ -75,7 +75,6 @@ func (s *faulty) Apply(b *tiers.Batch, durable bool) (tiers.Ticket, error) {
 	if err != nil || !durable || h == nil {
 		return ticket, err
 	}
-	h.applied <- struct{}{}
 	return tiers.NewTicket(&heldTicket{h, ticket}), nil
 }
 
@@ -96,6 +95,7 @@ type heldTicket struct {
 }
 
 func (t *heldTicket) Wait() error {
+	t.hold.applied <- struct{}{}
 	<-t.hold.free
 	return t.ticket.Wait()
 }
