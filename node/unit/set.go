@@ -102,9 +102,9 @@ func Open(config Config) (*Set, error) {
 	s.Adopt(config.Table)
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.every(ctx, config.SaveInterval, s.savePositions)
+	s.every(ctx, fixed(config.SaveInterval), s.savePositions)
 	if config.SweepInterval > 0 {
-		s.every(ctx, config.SweepInterval, s.sweep)
+		s.every(ctx, fixed(config.SweepInterval), s.sweep)
 	}
 	s.syncLoop(ctx)
 	return s, nil
@@ -118,21 +118,26 @@ func (s *Set) Close() error {
 	return errors.Join(s.savePositionsNow(), s.sync())
 }
 
-// every runs f again and again in a goroutine that Close waits for.
-func (s *Set) every(ctx context.Context, pause time.Duration, f func(context.Context)) {
+// every runs f again and again in a goroutine that Close waits for. The pause is
+// asked for anew each time.
+func (s *Set) every(ctx context.Context, pause func() time.Duration, f func(context.Context)) {
 	s.done.Go(func() {
-		ticker := time.NewTicker(pause)
-		defer ticker.Stop()
+		timer := time.NewTimer(pause())
+		defer timer.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-ticker.C:
+			case <-timer.C:
 				f(ctx)
+				timer.Reset(pause())
 			}
 		}
 	})
 }
+
+// fixed is a pause that never changes.
+func fixed(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
 
 // Adopt makes the Set work by a table if it is newer than the one it has: it
 // learns of new caches, placement groups and epochs. Whoever brings a request

@@ -7,14 +7,15 @@ import (
 	"github.com/tiergrid/tiergrid/membership/topology"
 )
 
-// defaultSyncInterval holds while no cache asks for another one.
+// defaultSyncInterval holds while no cache asks for one.
 const defaultSyncInterval = 50 * time.Millisecond
 
 // syncLoop brings what was applied to disk at the shortest interval that a cache
-// with durability interval asks for.
+// with durability interval asks for in the newest table.
 func (s *Set) syncLoop(ctx context.Context) {
 	s.lastSync.Store(s.config.Clock())
-	s.every(ctx, syncInterval(s.config.Table), func(context.Context) {
+	pause := func() time.Duration { return syncInterval(s.table.Load()) }
+	s.every(ctx, pause, func(context.Context) {
 		if !s.unsynced.Load() {
 			s.lastSync.Store(s.config.Clock())
 			return
@@ -26,12 +27,18 @@ func (s *Set) syncLoop(ctx context.Context) {
 }
 
 func syncInterval(table *topology.Table) time.Duration {
-	shortest := defaultSyncInterval
+	shortest := time.Duration(0)
 	for i := range table.Caches {
 		policy := &table.Caches[i].Policy
-		if policy.Durability == topology.DurabilityInterval && policy.SyncInterval > 0 {
-			shortest = min(shortest, policy.SyncInterval)
+		if policy.Durability != topology.DurabilityInterval || policy.SyncInterval <= 0 {
+			continue
 		}
+		if shortest == 0 || policy.SyncInterval < shortest {
+			shortest = policy.SyncInterval
+		}
+	}
+	if shortest == 0 {
+		return defaultSyncInterval
 	}
 	return shortest
 }
