@@ -35,8 +35,9 @@ type Config struct {
 	// MemTables is how many memtables may wait for their flush before writers
 	// have to, default 4.
 	MemTables int
-	// BlockCache holds index, filter and small-value blocks, default 64 MiB.
-	// Large values and hot rows belong to the memory tier and the page cache.
+	// BlockCache holds index, filter and small-value blocks, default 32 MiB beside
+	// two memtables. More memtables take from it, fewer leave it more. Large values
+	// and hot rows belong to the memory tier and the page cache.
 	BlockCache int64
 	// OpenFiles bounds the table and value files kept open, default a quarter
 	// of the process's limit, at most 16,384.
@@ -81,6 +82,11 @@ type Config struct {
 // accepted again.
 func (c *Config) slack() int64 { return c.MemTable / 8 }
 
+// cacheSize is what Pebble calls the size of its cache: it takes the memtables out of
+// it, and a cache no larger than these would hold no block at all. Two of them are
+// there nearly always, the others only while flushes are behind.
+func (c *Config) cacheSize() int64 { return c.BlockCache + 2*c.MemTable }
+
 // InMemory returns an empty file system in memory, for tests that need a store
 // and no disk. A store closed on it can be opened on it again.
 func InMemory() vfs.FS { return vfs.NewMem() }
@@ -88,7 +94,7 @@ func InMemory() vfs.FS { return vfs.NewMem() }
 func (c *Config) setDefaults() {
 	def(&c.MemTable, 32<<20)
 	def(&c.MemTables, 4)
-	def(&c.BlockCache, 64<<20)
+	def(&c.BlockCache, 32<<20)
 	def(&c.OpenFiles, openFiles())
 	def(&c.Compactions, 2)
 	def(&c.Reserve, int64(c.MemTables+3)*c.MemTable)

@@ -39,7 +39,7 @@ func (s *Store) options(c *Config, fs vfs.FS) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          fs,
 		FormatMajorVersion:          pebble.FormatNewest,
-		CacheSize:                   c.BlockCache,
+		CacheSize:                   c.cacheSize(),
 		MemTableSize:                uint64(c.MemTable),
 		MemTableStopWritesThreshold: c.MemTables,
 		L0CompactionThreshold:       2,

@@ -31,6 +31,7 @@ type Store struct {
 
 	suspects suspects
 	batches  batchPools
+	odds     odds
 	hits     atomic.Int64
 	misses   atomic.Int64
 }
@@ -141,26 +142,31 @@ func (s *Store) Get(key []byte, fn func(value []byte)) (bool, error) {
 
 // get reads a row inside the gate.
 func (s *Store) get(key []byte, fn func(value []byte)) (bool, error) {
+	if s.odds.mostlyAbsent() {
+		return s.getFiltered(key, fn)
+	}
 	value, closer, err := s.db.Get(key)
 	if err == pebble.ErrNotFound {
-		s.misses.Add(1)
+		s.count(false)
+		s.odds.found(false)
 		return false, nil
 	}
 	if err != nil {
 		return false, s.readError(key, err)
 	}
+	s.odds.found(true)
 	if len(value) == 0 {
 		// Pebble hands out an empty value also if it could not read the value
 		// file, and says so only when closed.
 		if err := closer.Close(); err != nil {
 			return false, s.readError(key, err)
 		}
-		s.hits.Add(1)
+		s.count(true)
 		fn([]byte{})
 		return true, nil
 	}
 	defer closer.Close()
-	s.hits.Add(1)
+	s.count(true)
 	fn(value)
 	return true, nil
 }
