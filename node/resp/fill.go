@@ -11,9 +11,8 @@ const (
 	maxEmptyReads = 100
 )
 
-// fill reads once, into the argument that has a Buffer of its own or else into
-// the chunk.
-func (r *Reader) fill() error {
+// Fill reads from the source once, for TryNext. Its errors are those of Next.
+func (r *Reader) Fill() error {
 	if r.body != nil {
 		return r.fillBody()
 	}

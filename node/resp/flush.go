@@ -69,7 +69,7 @@ func (w *Writer) Flush() error {
 
 func (w *Writer) writePending() error {
 	if w.list == nil {
-		return w.writeAll(w.cur)
+		return w.writeAll(w.cur[w.start:])
 	}
 	w.seal()
 	if w.vectored {
@@ -86,13 +86,86 @@ func (w *Writer) writeVectors() error {
 		segs = segs[n:]
 		for len(l.vec) > 0 {
 			w.arm()
-			n, err := l.vec.WriteTo(w.dst)
+			n, err := w.writeVector()
 			if err := w.judge(int(n), err); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// writeVector writes from the front of the list's vec.
+func (w *Writer) writeVector() (int64, error) {
+	if w.poll == nil {
+		return w.list.vec.WriteTo(w.dst)
+	}
+	n, err := w.poll.WriteBuffers(w.list.vec)
+	w.list.vec = after(w.list.vec, int(n))
+	return n, err
+}
+
+// after drops n bytes from the front of segs, which it changes.
+func after(segs [][]byte, n int) [][]byte {
+	for len(segs) > 0 && n >= len(segs[0]) {
+		n -= len(segs[0])
+		segs = segs[1:]
+	}
+	if n > 0 {
+		segs[0] = segs[0][n:]
+	}
+	return segs
+}
+
+// Nonblocking is a destination that can also be written to without waiting.
+type Nonblocking interface {
+	// TryWrite and TryWriteBuffers write what the destination takes now, which may
+	// be nothing; WriteBuffers writes everything.
+	TryWrite(p []byte) (int, error)
+	TryWriteBuffers(pieces [][]byte) (int, error)
+	WriteBuffers(pieces [][]byte) (int64, error)
+}
+
+// TryFlush writes what a Nonblocking destination takes now, and reports whether
+// that was everything. The rest stays, for Flush. Errors are as Flush's.
+func (w *Writer) TryFlush() (all bool, err error) {
+	for w.err == nil && w.Pending() > 0 {
+		n, err := w.tryWrite()
+		w.written += int64(n)
+		if err != nil {
+			w.err = err
+			break
+		}
+		if n == 0 {
+			return false, nil
+		}
+		w.drop(n)
+	}
+	w.Reset()
+	return true, w.err
+}
+
+func (w *Writer) tryWrite() (int, error) {
+	if w.list == nil {
+		return w.poll.TryWrite(w.cur[w.start:])
+	}
+	w.seal()
+	return w.poll.TryWriteBuffers(w.list.segs)
+}
+
+// drop removes n bytes that were written from the front of the output. Marks made
+// before hold no longer.
+func (w *Writer) drop(n int) {
+	w.flushes++
+	if w.list == nil {
+		w.start += n
+		return
+	}
+	rest := after(w.list.segs, n)
+	kept := copy(w.list.segs, rest)
+	clear(w.list.segs[kept:])
+	w.list.segs = w.list.segs[:kept]
+	w.listed -= n
 }
 
 // writeGathered copies small segments together, as a TLS connection makes a

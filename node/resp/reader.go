@@ -95,7 +95,7 @@ func (r *Reader) Next() ([][]byte, error) {
 		if ok || err != nil {
 			return args, err
 		}
-		if err := r.fill(); err != nil {
+		if err := r.Fill(); err != nil {
 			return nil, err
 		}
 	}

@@ -33,8 +33,9 @@ const maxChunk = 64 << 10
 // all output is the open chunk.
 type Writer struct {
 	dst      io.Writer
-	conn     net.Conn // dst, if it is one
-	vectored bool     // dst takes many segments in one call
+	conn     net.Conn    // dst, if it is one
+	vectored bool        // dst takes many segments in one call
+	poll     Nonblocking // dst, if it is one
 	proto    int8
 	off      bool
 	err      error // of the write that failed; nothing is written after it
@@ -58,14 +59,15 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer of the given protocol version, 2 or 3. Large
-// output goes out with writev if dst itself is a *net.TCPConn or *net.UnixConn,
-// so it should not be wrapped without need; other destinations get it copied
+// output goes out with writev if dst itself is a *net.TCPConn, a *net.UnixConn or
+// Nonblocking, so it should not be wrapped without need; other destinations get it copied
 // into writes of 64 KiB. With a nil dst the Writer only collects: see Bytes and
 // WriteTo.
 func NewWriter(dst io.Writer, proto int) *Writer {
 	w := &Writer{dst: dst, proto: int8(proto)}
 	w.cur = w.inline[:0]
 	w.conn, _ = dst.(net.Conn)
+	w.poll, w.vectored = dst.(Nonblocking)
 	switch dst.(type) {
 	case *net.TCPConn, *net.UnixConn:
 		w.vectored = true
@@ -199,7 +201,7 @@ func (w *Writer) Reset() {
 // collect, and for tests.
 func (w *Writer) Bytes() []byte {
 	if w.list == nil {
-		return bytes.Clone(w.cur)
+		return bytes.Clone(w.cur[w.start:])
 	}
 	b := make([]byte, 0, w.Pending())
 	for _, s := range w.list.segs {
