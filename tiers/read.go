@@ -17,6 +17,15 @@ func (s *Stack) Get(key []byte, fn func(value []byte)) (bool, error) {
 	return found, err
 }
 
+// GetMemory is Get for readers that must not wait for the store: a row that is not
+// in memory is not found.
+func (s *Stack) GetMemory(key []byte, fn func(value []byte)) (bool, error) {
+	if s.memory == nil {
+		return false, nil
+	}
+	return s.memory.Get(key, fn)
+}
+
 // GetBelow reads a row from the store and leaves memory alone. It is for rows
 // written Below, and for large scans that would only push hot rows out.
 func (s *Stack) GetBelow(key []byte, fn func(value []byte)) (bool, error) {

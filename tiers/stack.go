@@ -100,6 +100,9 @@ func (s *Stack) Sync() error { return s.store.Sync() }
 // Room asks the store whether n bytes of growth fit.
 func (s *Stack) Room(n int) error { return s.store.Room(n) }
 
+// Stalled reports whether writers have to wait for the store now.
+func (s *Stack) Stalled() bool { return s.store.Stalled() }
+
 // Stats returns the figures of all tiers.
 func (s *Stack) Stats() StackStats {
 	st := StackStats{

@@ -65,6 +65,10 @@ type Store interface {
 	// an ErrFull that says why. It does no I/O. Writers call it before they
 	// order a change that grows; deletes are never asked.
 	Room(n int) error
+
+	// Stalled reports whether Apply would have to wait now, because flush or
+	// compaction is behind.
+	Stalled() bool
 }
 
 // Iter walks over rows in key order. It begins before the first row. It must

@@ -60,6 +60,7 @@ func (e Event) String() string {
 // counters count events since the opening.
 type counters struct {
 	stalls, slow, errors, corruptions atomic.Int64
+	stalled                           atomic.Bool // writers wait now
 	lines                             throttle
 }
 
@@ -99,11 +100,15 @@ func (s *Store) listener() *pebble.EventListener {
 		DiskSlow: func(info vfs.DiskSlowInfo) { s.diskSlow(info) },
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			s.events.stalls.Add(1)
+			s.events.stalled.Store(true)
 			s.config.OnEvent(Event{Kind: StallBegin, Reason: info.Reason})
 		},
-		WALCreated:    s.space.logs.created,
-		WALDeleted:    s.space.logs.deleted,
-		WriteStallEnd: func() { s.config.OnEvent(Event{Kind: StallEnd}) },
+		WriteStallEnd: func() {
+			s.events.stalled.Store(false)
+			s.config.OnEvent(Event{Kind: StallEnd})
+		},
+		WALCreated: s.space.logs.created,
+		WALDeleted: s.space.logs.deleted,
 	}
 }
 

@@ -200,6 +200,9 @@ func (s *Store) recovered(err *error) {
 // Room implements tiers.Store.
 func (s *Store) Room(n int) error { return s.space.room(int64(n)) }
 
+// Stalled implements tiers.Store.
+func (s *Store) Stalled() bool { return s.events.stalled.Load() }
+
 // Close implements tiers.Tier. It fsyncs what was written. After a failure the
 // files are left as they are, for the next process.
 func (s *Store) Close() error {
