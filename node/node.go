@@ -134,6 +134,16 @@ func (n *Node) Run(ctx context.Context, b *wire.Batch) error {
 	return n.server.Run(ctx, b)
 }
 
+// RunTogether runs batches of several sessions as far as that needs no waiting; see
+// grid.Grid.
+func (n *Node) RunTogether(batches []*wire.Batch) {
+	if !n.inUse.enter() {
+		return // Run answers
+	}
+	defer n.inUse.leave()
+	n.server.RunTogether(batches)
+}
+
 // Watch returns the state of keys that a session watches; see grid.Grid.
 func (n *Node) Watch(ctx context.Context, table *topology.Table, database int, keys [][]byte) ([]wire.Watch, error) {
 	if !n.inUse.enter() {

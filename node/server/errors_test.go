@@ -50,6 +50,7 @@ func TestFailedWrites(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := new(faulty)
 			f := start(t, options{wrap: s.wrap})
+			f.gathered.off = true
 			c := f.client()
 			c.do("set", "k", "1") // in memory, so that reads of it cannot fail
 			before := f.version("k")

@@ -141,11 +141,12 @@ type tester interface {
 
 // fixture is a server over real tiers.
 type fixture struct {
-	t      tester
-	table  *topology.Table
-	stack  *tiers.Stack
-	units  *unit.Set
-	server *server.Server
+	t        tester
+	table    *topology.Table
+	stack    *tiers.Stack
+	units    *unit.Set
+	server   *server.Server
+	gathered gathered
 }
 
 // open makes a fixture that the test closes itself.
@@ -262,8 +263,16 @@ func (c *client) run(b *wire.Batch, replies int, commands []cmd) []resp.Value {
 		b.Requests = append(b.Requests, commands[i].request(c.f.t))
 	}
 	b.Table, b.Out = c.f.table, c.out
-	if err := c.f.server.Run(context.Background(), b); err != nil {
-		c.f.t.Fatal(err)
+	if !b.Transaction {
+		c.f.gathered.run(c.f.server, b)
+	}
+	if rest := b.Requests[b.Done:]; b.Transaction || len(rest) > 0 {
+		left := *b
+		left.Requests = rest
+		if err := c.f.server.Run(context.Background(), &left); err != nil {
+			c.f.t.Fatal(err)
+		}
+		b.Error = left.Error
 	}
 	if err := c.out.Flush(); err != nil {
 		c.f.t.Fatal(err)

@@ -28,23 +28,39 @@ type run struct {
 	keys  []command.KeyRef
 	units []*unit.Unit
 
-	// firstOpen is the first request whose reply may not leave yet, and mark
-	// where that reply begins; at is the request under way.
-	firstOpen, at int
-	mark          resp.Mark
+	at int // the request under way
+	// held are the replies that may not leave yet, because what they tell is not
+	// committed. The last are those of the batch under way.
+	held []replies
+	// refused are batches that stopped because a unit was not free.
+	refused []*wire.Batch
 }
 
-func (r *run) begin(b *wire.Batch) {
-	r.batch = b
-	r.txn = r.server.units.Begin(b.Table)
-	r.call = exec.Call{Table: b.Table, View: r.txn, Out: b.Out}
+// replies are those to the requests of a batch from first on. They begin at mark.
+type replies struct {
+	batch *wire.Batch
+	first int
+	mark  resp.Mark
+}
+
+func (r *run) begin(table *topology.Table) {
+	r.txn = r.server.units.Begin(table)
 	r.clock.start()
-	r.firstOpen, r.mark = 0, b.Out.Mark()
+}
+
+// enter turns to a batch.
+func (r *run) enter(b *wire.Batch) {
+	r.batch = b
+	r.call = exec.Call{Table: b.Table, View: r.txn, Out: b.Out}
+	r.held = append(r.held, replies{batch: b, first: b.Done, mark: b.Out.Mark()})
 }
 
 func (r *run) end() {
 	r.txn.End()
 	r.batch, r.txn, r.call = nil, nil, exec.Call{}
+	clear(r.held)
+	clear(r.refused)
+	r.held, r.refused = r.held[:0], r.refused[:0]
 	clear(r.units[:cap(r.units)])
 	r.server.runs.Put(r)
 }
@@ -85,8 +101,10 @@ func (r *run) settle(i int) error {
 	return nil
 }
 
-// opened notes that the replies up to request i may leave.
-func (r *run) opened(i int) { r.firstOpen, r.mark = i+1, r.batch.Out.Mark() }
+// opened notes that all replies up to that to request i may leave.
+func (r *run) opened(i int) {
+	r.held = append(r.held[:0], replies{batch: r.batch, first: i + 1, mark: r.batch.Out.Mark()})
+}
 
 // flush writes the replies so far to the client, with no lock held.
 func (r *run) flush(i int) error {
@@ -103,11 +121,18 @@ func (r *run) flush(i int) error {
 func (r *run) failed(i int, err error) {
 	r.server.logger.Error("a command failed in the storage", "error", err)
 	r.txn.Abort()
-	r.batch.Out.Truncate(r.mark)
 	text := string(command.StorageFailed(err))
-	for k := r.firstOpen; k <= i; k++ {
-		r.batch.Requests[k].Error = text
-		r.batch.Out.Error(text)
+	for n := range r.held {
+		h := &r.held[n]
+		answered := h.batch.Done
+		if h.batch == r.batch {
+			answered = i + 1
+		}
+		h.batch.Out.Truncate(h.mark)
+		for k := h.first; k < answered; k++ {
+			h.batch.Requests[k].Error = text
+			h.batch.Out.Error(text)
+		}
 	}
 	r.opened(i)
 }

@@ -50,12 +50,24 @@ func New(config Config) *Server {
 func (s *Server) Run(_ context.Context, b *wire.Batch) error {
 	s.units.Adopt(b.Table)
 	r := s.runs.Get().(*run)
-	r.begin(b)
+	r.begin(b.Table)
 	defer r.end()
+	b.Done = 0
+	r.enter(b)
+	b.Done = len(b.Requests)
 	if b.Transaction {
 		return r.transaction()
 	}
 	return r.pipeline()
+}
+
+// RunTogether runs batches that were routed by one table; see grid.Grid.
+func (s *Server) RunTogether(batches []*wire.Batch) {
+	s.units.Adopt(batches[0].Table)
+	r := s.runs.Get().(*run)
+	r.begin(batches[0].Table)
+	defer r.end()
+	r.together(batches)
 }
 
 // Watch returns the state of keys that a session watches.

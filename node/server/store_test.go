@@ -10,6 +10,7 @@ import (
 type faulty struct {
 	tiers.Store
 	get, apply, iter atomic.Pointer[fault]
+	stalled          atomic.Bool // what Stalled says
 
 	// beforeIter and beforeGet, if they are there, are called once, before an
 	// iterator is made and before a row is read.
@@ -77,6 +78,8 @@ func (s *faulty) Apply(b *tiers.Batch, durable bool) (tiers.Ticket, error) {
 	}
 	return tiers.NewTicket(&heldTicket{h, ticket}), nil
 }
+
+func (s *faulty) Stalled() bool { return s.stalled.Load() || s.Store.Stalled() }
 
 func (s *faulty) NewIter(lower, upper []byte) (tiers.Iter, error) {
 	if err := s.iter.Load().strike(); err != nil {

@@ -140,7 +140,7 @@ func (r *run) runOne(req *wire.Request) error {
 func (r *run) transactionFailed(err command.Error) {
 	r.server.logger.Error("a transaction failed", "error", string(err))
 	r.txn.Abort()
-	r.batch.Out.Truncate(r.mark)
+	r.batch.Out.Truncate(r.held[0].mark)
 	r.refuseAll(err)
 }
 

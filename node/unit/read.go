@@ -13,6 +13,10 @@ import (
 // ErrTorn is returned for an entry whose payload rows do not fit its head.
 var ErrTorn = errors.New("unit: the rows of an entry do not fit each other")
 
+// maxBriskPayload is the longest payload that is read by a brisk Txn: to copy it
+// takes time too.
+const maxBriskPayload = 256 << 10
+
 var _ exec.View = (*Txn)(nil)
 
 // rowReader takes rows out of the stack. Its two functions are bound once, so
@@ -61,6 +65,11 @@ func (t *Txn) Load(k *record.Key) (record.Head, exec.Payload, bool) {
 	t.countLookup(ok)
 	if !ok || !h.Split() || inline != nil {
 		return h, exec.Payload{B: inline}, ok
+	}
+	if t.brisk && h.Length > maxBriskPayload {
+		t.command.waiting = true
+		t.fail(errWaiting)
+		return record.Head{}, exec.Payload{}, false
 	}
 	buf := resp.GetBuffer(int(h.Length))
 	buf.B = t.readRange(k, &h, 0, int64(h.Length), buf.B)
@@ -155,15 +164,34 @@ func (t *Txn) current(k *record.Key, want bool) (record.Head, []byte, bool) {
 	r := &t.row
 	*r = rowReader{onHead: r.onHead, onPayload: r.onPayload, txn: t, want: want}
 	row := k.AppendHead(t.arena.space(rowKeySize(k)))
-	found, err := t.set.stack.Get(row, r.onHead)
+	found, err := t.get(row, r.onHead)
 	if err == nil {
 		err = r.err
 	}
 	if err != nil {
-		t.fail(fmt.Errorf("read the head of a key: %w", err))
+		if err != errWaiting {
+			err = fmt.Errorf("read the head of a key: %w", err)
+		}
+		t.fail(err)
 		return record.Head{}, nil, false
 	}
 	return r.head, r.inline, found
+}
+
+// errWaiting ends a command of a brisk Txn that needs the store.
+var errWaiting = errors.New("unit: the row is not in memory")
+
+// get reads a row.
+func (t *Txn) get(key []byte, fn func([]byte)) (bool, error) {
+	if !t.brisk {
+		return t.set.stack.Get(key, fn)
+	}
+	found, err := t.set.stack.GetMemory(key, fn)
+	if err == nil && !found {
+		t.command.waiting = true
+		err = errWaiting
+	}
+	return found, err
 }
 
 // observe notes the state of a key's rows, for commands that hold no lock.
@@ -190,9 +218,12 @@ func (t *Txn) readRange(k *record.Key, h *record.Head, from, to int64, b []byte)
 		r.skip = int(at - chunk*length)
 		key = record.SetChunk(key, uint32(chunk))
 		before := len(r.b)
-		found, err := t.set.stack.Get(key, r.onPayload)
+		found, err := t.get(key, r.onPayload)
 		if err != nil {
-			t.fail(fmt.Errorf("read the payload of a key: %w", err))
+			if err != errWaiting {
+				err = fmt.Errorf("read the payload of a key: %w", err)
+			}
+			t.fail(err)
 			break
 		}
 		if !found || len(r.b) == before {

@@ -238,5 +238,8 @@ func (s *Set) Counts() Counts {
 	}
 }
 
+// Stalled tells whether writers have to wait for the store now.
+func (s *Set) Stalled() bool { return s.stack.Stalled() }
+
 // Room tells whether a command that brings n bytes may grow the data.
 func (s *Set) Room(n int) error { return s.stack.Room(n) }

@@ -72,6 +72,7 @@ type Txn struct {
 	journal []byte
 	changed []record.CacheCounters // scratch of the journal row
 	waits   []*fsync               // to wait for before any reply so far may leave
+	brisk   bool                   // nothing may be waited for; see Brisk
 	commits int                    // that succeeded since Begin
 
 	command commandState
@@ -87,6 +88,7 @@ type commandState struct {
 	observed []tiers.Token
 	again    bool // what it saw was not one moment, or needs a change
 	err      error
+	waiting  bool // it needs something that has to be waited for, and the Txn is brisk
 	alone    bool // it changed rows in a way later reads of this Txn cannot see
 
 	ops, size, pending int // where the lists stood when it began
@@ -119,6 +121,7 @@ func (t *Txn) End() {
 	t.places = t.places[:0]
 	t.waits = t.waits[:0]
 	t.table = nil
+	t.brisk = false
 	t.set.txns.Put(t)
 }
 
@@ -178,6 +181,30 @@ func (t *Txn) Acquire(wanted ...*Unit) error {
 		}
 	}
 	return nil
+}
+
+// Brisk makes the Txn one that waits for nothing: neither for locks nor for the
+// store's disk. Commands that would have to do not take place; see Waiting.
+// It takes so little time that all of its commands have the same.
+func (t *Txn) Brisk() {
+	t.brisk = true
+	t.command.now = t.set.Now()
+}
+
+// Waiting tells that the command that was just finished by an error, or by a read
+// that was not one moment, needs to be run by a Txn that is not brisk.
+func (t *Txn) Waiting() bool { return t.command.waiting }
+
+// TryAcquire takes the locks of units, beside those the Txn holds, if it can do so
+// without waiting. Otherwise it commits what it has, and tries once more.
+func (t *Txn) TryAcquire(wanted ...*Unit) (bool, error) {
+	if t.tryAll(wanted) {
+		return true, nil
+	}
+	if err := t.Commit(); err != nil {
+		return false, err
+	}
+	return t.tryAll(wanted), nil
 }
 
 // tryAll takes those locks that are free, and tells whether these were all.
@@ -247,12 +274,12 @@ func (t *Txn) Transaction() {
 
 func (t *Txn) start(writes bool) {
 	c := &t.command
-	if !c.atomic {
+	if !c.atomic && !t.brisk {
 		c.now = t.set.Now()
 	}
 	c.writes = writes
 	c.observed = c.observed[:0]
-	c.again, c.err, c.alone = false, nil, false
+	c.again, c.err, c.alone, c.waiting = false, nil, false, false
 	c.hits, c.misses = 0, 0
 	c.ops, c.size, c.pending = t.ops.Len(), t.ops.Size, len(t.pending.list)
 	c.deltas = c.deltas[:0]
@@ -270,6 +297,9 @@ func (t *Txn) FinishRead() (ok bool, err error) {
 		}
 	}
 	t.arena.rewind(c.arena)
+	if c.waiting {
+		return false, nil
+	}
 	if c.again {
 		return false, nil // also after an error: it may come from a torn look
 	}

@@ -54,6 +54,9 @@ type Batch struct {
 	// Error, set by whoever runs it, is the one error that answers a transaction
 	// which was not carried out.
 	Error string
+	// Done, set by whoever runs it, is how many of the requests were answered. It
+	// is less than all only where the batch was run together with others.
+	Done int
 	// Table is the snapshot that the batch was routed by; the router sets it.
 	Table *topology.Table
 	// Out takes the replies, in order. Whoever runs the batch may flush it when
