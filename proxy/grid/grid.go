@@ -29,6 +29,12 @@ type Grid interface {
 	// returns an error only if the connection of Out broke, in which case the
 	// session ends. When it returns, every reply appended may be seen.
 	Run(ctx context.Context, b *Batch) error
+	// RunTogether runs batches of several sessions, none of them a transaction, as
+	// far as that is possible without waiting for anything: each up to its first
+	// request that would have to wait (Batch.Done), with the replies of those
+	// before appended, which may be seen. Nothing is flushed. What is left over is
+	// for Run.
+	RunTogether(batches []*Batch)
 	// Watch registers keys of a database and returns what EXEC compares.
 	Watch(ctx context.Context, database int, keys [][]byte) ([]Watch, error)
 	// SwapDatabases exchanges two database numbers everywhere.

@@ -38,6 +38,18 @@ func (r *Router) Run(ctx context.Context, b *grid.Batch) error {
 	return r.Grid.Run(ctx, b)
 }
 
+// RunTogether routes all batches by the current snapshot and runs them.
+func (r *Router) RunTogether(batches []*grid.Batch) {
+	table := r.Table()
+	if single(table) != nil {
+		return // Run answers
+	}
+	for _, b := range batches {
+		b.Table = table
+	}
+	r.Grid.RunTogether(batches)
+}
+
 // single returns an error for a grid of several members, whose data commands are
 // not served before its members replicate.
 func single(t *topology.Table) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tiergrid/tiergrid/membership/topology"
@@ -13,16 +14,21 @@ import (
 	"github.com/tiergrid/tiergrid/proxy/grid"
 )
 
+type hook func(ctx context.Context, r *grid.Request)
+
 // fakeGrid keeps strings in maps: enough of a grid to talk to a session.
 type fakeGrid struct {
 	mu      sync.Mutex
 	data    [topology.Databases]map[string][]byte
 	version [topology.Databases]map[string]uint64
 	clock   uint64
+	turns   atomic.Int64 // of RunTogether
 	stats   grid.Stats
 	// hook, if set, is called for every data command before it runs.
-	hook func(ctx context.Context, r *grid.Request)
+	hook atomic.Pointer[hook]
 }
+
+func (g *fakeGrid) onRequest(h hook) { g.hook.Store(&h) }
 
 func newFakeGrid() *fakeGrid {
 	g := &fakeGrid{}
@@ -88,8 +94,8 @@ func (g *fakeGrid) touched(watches []grid.Watch) bool {
 }
 
 func (g *fakeGrid) runOne(ctx context.Context, r *grid.Request, out *resp.Writer) {
-	if g.hook != nil {
-		g.hook(ctx, r)
+	if hook := g.hook.Load(); hook != nil {
+		(*hook)(ctx, r)
 	}
 	start := time.Now()
 	out.ResetError()
@@ -228,3 +234,15 @@ func (g *fakeGrid) Stats(context.Context) (grid.Stats, error) {
 func (g *fakeGrid) Table() *topology.Table { return nil }
 
 func (g *fakeGrid) Ready() error { return nil }
+
+// RunTogether leaves every other request to Run.
+func (g *fakeGrid) RunTogether(batches []*grid.Batch) {
+	for _, b := range batches {
+		for b.Done = 0; b.Done < len(b.Requests); b.Done++ {
+			if g.turns.Add(1)%2 == 0 {
+				break
+			}
+			g.runOne(context.Background(), &b.Requests[b.Done], b.Out)
+		}
+	}
+}

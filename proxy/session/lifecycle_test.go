@@ -107,11 +107,11 @@ func TestLocal(t *testing.T) {
 func TestPanicEndsOneSession(t *testing.T) {
 	var log bytes.Buffer
 	srv := serve(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	srv.grid.hook = func(_ context.Context, r *grid.Request) {
+	srv.grid.onRequest(func(_ context.Context, r *grid.Request) {
 		if string(r.Args[1]) == "bad" {
 			panic("a bug")
 		}
-	}
+	})
 	victim, other := dial(t, srv.addr), dial(t, srv.addr)
 	expect(t, other, "PING\r\n", "+PONG\r\n")
 	if _, err := io.WriteString(victim, "GET bad\r\n"); err != nil {
@@ -128,12 +128,12 @@ func TestPanicEndsOneSession(t *testing.T) {
 func TestDrainLetsSessionsFinish(t *testing.T) {
 	srv := serve(t, nil)
 	running, release := make(chan struct{}), make(chan struct{})
-	srv.grid.hook = func(_ context.Context, r *grid.Request) {
+	srv.grid.onRequest(func(_ context.Context, r *grid.Request) {
 		if r.Cmd.Name == "set" {
 			close(running)
 			<-release
 		}
-	}
+	})
 	busy, idle := dial(t, srv.addr), dial(t, srv.addr)
 	expect(t, idle, "PING\r\n", "+PONG\r\n")
 	io.WriteString(busy, "SET slow 1\r\nGET slow\r\n")
@@ -164,10 +164,10 @@ func TestCloseCutsOffWhatDoesNotEnd(t *testing.T) {
 	near, far := net.Pipe()
 	go srv.ServeConn(far)
 	running := make(chan struct{})
-	srv.grid.(*fakeGrid).hook = func(ctx context.Context, _ *grid.Request) {
+	srv.grid.(*fakeGrid).onRequest(func(ctx context.Context, _ *grid.Request) {
 		close(running)
 		<-ctx.Done()
-	}
+	})
 	io.WriteString(near, "GET a\r\n")
 	<-running
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)

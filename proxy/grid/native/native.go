@@ -17,6 +17,7 @@ import (
 // Node is what the driver needs of the node in its process.
 type Node interface {
 	Run(ctx context.Context, b *wire.Batch) error
+	RunTogether(batches []*wire.Batch)
 	Watch(ctx context.Context, table *topology.Table, database int, keys [][]byte) ([]wire.Watch, error)
 	Stats() wire.Stats
 	Keyspace(table *topology.Table) []wire.CacheStats
@@ -53,6 +54,9 @@ func New(config Config) (*Driver, error) {
 
 // Run implements grid.Grid.
 func (d *Driver) Run(ctx context.Context, b *grid.Batch) error { return d.node.Run(ctx, b) }
+
+// RunTogether implements grid.Grid.
+func (d *Driver) RunTogether(batches []*grid.Batch) { d.node.RunTogether(batches) }
 
 // Watch implements grid.Grid.
 func (d *Driver) Watch(ctx context.Context, database int, keys [][]byte) ([]grid.Watch, error) {

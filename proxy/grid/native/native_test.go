@@ -19,6 +19,10 @@ func (n *fakeNode) Run(_ context.Context, b *wire.Batch) error {
 	return nil
 }
 
+func (n *fakeNode) RunTogether(batches []*wire.Batch) {
+	n.batches = append(n.batches, batches...)
+}
+
 func (n *fakeNode) Watch(_ context.Context, t *topology.Table, _ int, keys [][]byte) ([]wire.Watch, error) {
 	n.watched = append(n.watched, t)
 	return make([]wire.Watch, len(keys)), nil
@@ -52,6 +56,9 @@ func TestDriver(t *testing.T) {
 	batch := &grid.Batch{}
 	if err := d.Run(ctx, batch); err != nil || len(node.batches) != 1 || node.batches[0] != batch {
 		t.Errorf("Run: %v, %v", node.batches, err)
+	}
+	if d.RunTogether([]*grid.Batch{batch, batch}); len(node.batches) != 3 {
+		t.Errorf("RunTogether: %v", node.batches)
 	}
 	watches, err := d.Watch(ctx, 0, [][]byte{[]byte("a"), []byte("b")})
 	if err != nil || len(watches) != 2 || node.watched[0] != control.table {
