@@ -62,6 +62,10 @@ var plainMetrics = []metric{
 	{"tiergrid_slow_readers_total", "Clients closed because they did not read.", count, func(f *figures) int64 { return f.sessions.SlowReaders }},
 	{"tiergrid_protocol_errors_total", "Clients closed because what they sent is not RESP.", count, func(f *figures) int64 { return f.sessions.ProtocolErrors }},
 	{"tiergrid_session_panics_total", "Sessions closed because of an internal error.", count, func(f *figures) int64 { return f.sessions.Panics }},
+	{"tiergrid_poll_turns_total", "Times that clients who had sent something were served together.", count, func(f *figures) int64 { return f.sessions.Turns }},
+	{"tiergrid_poll_served_total", "Clients served in these turns.", count, func(f *figures) int64 { return f.sessions.Served }},
+	{"tiergrid_poll_late_total", "Turns that took so long that another worker went on.", count, func(f *figures) int64 { return f.sessions.Late }},
+	{"tiergrid_sessions_resumed_total", "Times a session was left to a goroutine, because something had to be waited for.", count, func(f *figures) int64 { return f.sessions.Resumed }},
 	{"tiergrid_slowlog_entries", "Commands in the slow log.", gauge, func(f *figures) int64 { return int64(f.sessions.SlowLogEntries) }},
 
 	{"tiergrid_buffers_in_use", "Pooled buffers in use.", gauge, func(f *figures) int64 { return f.buffers.count }},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tiergrid/tiergrid/node/command"
 	"github.com/tiergrid/tiergrid/node/resp"
+	"github.com/tiergrid/tiergrid/proxy/poll"
 )
 
 const (
@@ -77,14 +78,18 @@ func (srv *Server) sleep(d time.Duration) {
 	}
 }
 
-// start serves conn in a goroutine of its own, which Close waits for.
+// start serves conn, by the poller if that can watch it. Close waits for its session.
 func (srv *Server) start(conn net.Conn) {
 	if !srv.enter() {
 		conn.Close()
 		return
 	}
 	go func() {
-		defer srv.sessions.Done()
+		if watched, err := srv.poller.Add(conn); err == nil {
+			conn = watched
+		} else if !errors.Is(err, poll.ErrUnsupported) {
+			srv.log.Warn("a client gets a goroutine of its own", "error", err)
+		}
 		srv.serve(conn)
 	}()
 }
@@ -96,7 +101,6 @@ func (srv *Server) ServeConn(conn net.Conn) {
 		conn.Close()
 		return
 	}
-	defer srv.sessions.Done()
 	srv.serve(conn)
 }
 
@@ -111,7 +115,8 @@ func (srv *Server) enter() bool {
 	return true
 }
 
-// serve runs one session from greeting to end, or tells why there is none.
+// serve runs one session from greeting to end, or tells why there is none. One that is
+// watched by the poller goes on after serve has returned.
 func (srv *Server) serve(conn net.Conn) {
 	srv.stats.connections.Add(1)
 	if tcp, ok := conn.(*net.TCPConn); ok {
@@ -126,6 +131,12 @@ func (srv *Server) serve(conn net.Conn) {
 	s := srv.admit(conn)
 	if s == nil {
 		srv.refuse(conn, command.ErrMaxClients)
+		return
+	}
+	if s.polled != nil {
+		s.polled.User = s
+		s.open()
+		s.resume()
 		return
 	}
 	s.serve()
@@ -152,14 +163,17 @@ func (srv *Server) admit(conn net.Conn) *session {
 	return s
 }
 
+// forget ends the count of a session that is over.
 func (srv *Server) forget(s *session) {
 	srv.mu.Lock()
 	delete(srv.mu.sessions, s.id)
 	srv.mu.Unlock()
+	srv.sessions.Done()
 }
 
 // refuse tells a client why it is not served.
 func (srv *Server) refuse(conn net.Conn, why command.Error) {
+	defer srv.sessions.Done()
 	srv.stats.rejected.Add(1)
 	out := resp.NewWriter(conn, 2)
 	out.SetWriteTimeout(refusalTimeout)
@@ -168,6 +182,9 @@ func (srv *Server) refuse(conn net.Conn, why command.Error) {
 		linger(conn)
 	}
 	conn.Close()
+	if watched, ok := conn.(*poll.Conn); ok {
+		watched.End()
+	}
 }
 
 // local reports whether a peer is on this machine.

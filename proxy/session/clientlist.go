@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/tiergrid/tiergrid/node/command"
+	"github.com/tiergrid/tiergrid/proxy/poll"
 )
 
 // clientTypes are the words of CLIENT LIST and KILL TYPE. There are only normal
@@ -136,6 +137,9 @@ func flagLetters(flags uint32) string {
 
 // fileDescriptor is the number of the connection's socket, -1 if it has none.
 func fileDescriptor(conn net.Conn) int64 {
+	if watched, ok := conn.(*poll.Conn); ok {
+		return int64(watched.Descriptor())
+	}
 	socket, ok := conn.(syscall.Conn)
 	if !ok {
 		return -1

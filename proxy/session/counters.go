@@ -139,6 +139,11 @@ type Stats struct {
 	ByCommand       []CommandStats // of commands that were called
 	SlowLogEntries  int
 	PeakMemoryBytes uint64
+
+	// Turns is how often a worker of the poller served clients, Served how many it
+	// found in all, Late how often a turn took so long that another worker went on,
+	// and Resumed how often a session was left to a goroutine.
+	Turns, Served, Late, Resumed int64
 }
 
 // CommandStats are the figures of one command.
@@ -152,13 +157,14 @@ type CommandStats struct {
 
 // Stats returns a snapshot.
 func (srv *Server) Stats() Stats {
-	c := &srv.stats
+	c, polls := &srv.stats, srv.poller.Counts()
 	return Stats{
 		Clients: srv.count(), BlockedClients: int(srv.pause.waiting.Load()), MonitorClients: srv.monitors.count(),
 		MaxClients: srv.maxClients.Load(), Connections: c.connections.Load(), Rejected: c.rejected.Load(),
 		Commands: c.processed(), CommandsPerSec: srv.rate.commands(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
 		SlowReaders: c.slowReaders.Load() + c.laggards.Load(), ProtocolErrors: c.protocolErrors.Load(), Panics: c.panics.Load(),
 		ErrorReplies: c.errors.Load(), ErrorsByPrefix: c.byPrefix(), ByCommand: c.called(),
+		Turns: polls.Turns.Load(), Served: polls.Ready.Load(), Late: polls.Late.Load(), Resumed: srv.crew.resumed.Load(),
 		SlowLogEntries: srv.slow.len(), PeakMemoryBytes: srv.peakMemory.Load(),
 	}
 }

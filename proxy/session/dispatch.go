@@ -64,7 +64,7 @@ func (s *session) execute(args [][]byte) {
 		s.reject(cmd, command.Failed(err))
 		return
 	}
-	s.shown.command.Store(int32(cmd.ID))
+	s.show(cmd)
 	if s.srv.pause.active() {
 		s.waitForPause(cmd)
 		if s.ending {
@@ -81,6 +81,13 @@ func (s *session) execute(args [][]byte) {
 		s.reject(cmd, command.NotBuilt(cmd))
 	default:
 		s.collect(cmd, args)
+	}
+}
+
+// show tells others which command came last.
+func (s *session) show(cmd *command.Command) {
+	if id := int32(cmd.ID); s.shown.command.Load() != id {
+		s.shown.command.Store(id)
 	}
 }
 

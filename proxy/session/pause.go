@@ -16,7 +16,7 @@ const (
 	pauseAll
 )
 
-// pause is CLIENT PAUSE: until its deadline, commands wait in the goroutine of
+// pause is CLIENT PAUSE: until its deadline, commands wait in a goroutine of
 // their session.
 type pause struct {
 	mode    atomic.Int32 // pauseNone: the rest is not looked at

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tiergrid/tiergrid/proxy/auth"
 	"github.com/tiergrid/tiergrid/proxy/grid"
+	"github.com/tiergrid/tiergrid/proxy/poll"
 )
 
 // ErrClosed is returned by Serve after Drain or Close.
@@ -54,7 +56,9 @@ type Server struct {
 		listeners map[net.Listener]struct{}
 		sessions  map[uint64]*session
 	}
-	sessions sync.WaitGroup // of goroutines in ServeConn and Serve
+	poller   *poll.Poller
+	crew     *crew
+	sessions sync.WaitGroup // sessions, and goroutines in Serve
 	keeper   sync.WaitGroup
 	stop     chan struct{} // closed to end the keeper
 	stopOnce sync.Once
@@ -70,6 +74,10 @@ func Open(cfg Config) (*Server, error) {
 		cfg: cfg, grid: cfg.Grid, auth: cfg.Auth, log: cfg.Logger, settings: cfg.Settings,
 		started: time.Now(), runID: newRunID(), stop: make(chan struct{}),
 	}
+	if srv.poller, err = poll.Open(poll.Config{Serve: srv.ready}); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	srv.crew = newCrew()
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.mu.lastID = cfg.FirstClientID
 	srv.mu.listeners = make(map[net.Listener]struct{})
@@ -112,6 +120,10 @@ func (srv *Server) Close(ctx context.Context) error {
 	srv.sessions.Wait()
 	srv.stopOnce.Do(func() { close(srv.stop) })
 	srv.keeper.Wait()
+	if closing := srv.poller.Close(); closing != poll.ErrClosed {
+		err = errors.Join(err, closing)
+	}
+	srv.crew.close()
 	return err
 }
 

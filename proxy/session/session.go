@@ -15,6 +15,7 @@ import (
 	"github.com/tiergrid/tiergrid/node/resp"
 	"github.com/tiergrid/tiergrid/proxy/auth"
 	"github.com/tiergrid/tiergrid/proxy/grid"
+	"github.com/tiergrid/tiergrid/proxy/poll"
 )
 
 // session is one client.
@@ -22,6 +23,7 @@ type session struct {
 	// Static after admission.
 	srv    *Server
 	conn   net.Conn
+	polled *poll.Conn // conn, if the poller watches it; see watched.go
 	id     uint64
 	addr   string // of the peer
 	laddr  string
@@ -29,7 +31,7 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	// Owned by the session's goroutine.
+	// Owned by whoever works on the session.
 	in       *resp.Reader
 	out      *resp.Writer
 	sent     int64          // bytes of out that were counted
@@ -44,7 +46,13 @@ type session struct {
 	inExec   bool    // a queued command is running
 	ending   bool    // the session ends after what is in out was written
 
-	// Read by other sessions, set by the session's goroutine.
+	// Of a session that is watched.
+	next  [][]byte // a command that was read and needs a goroutine
+	left  bool     // what was gathered last is left to a goroutine
+	more  bool     // there may be more commands in the Reader
+	quiet bool     // there was nothing more to read
+
+	// Read by other sessions, set by the owner.
 	shown shown
 	// labels is what the client calls itself.
 	labels struct {
@@ -79,7 +87,8 @@ var works = sync.Pool{New: func() any { return new(work) }}
 const keptRequests = 256
 
 func newSession(srv *Server, conn net.Conn) *session {
-	s := &session{srv: srv, conn: conn, addr: peerName(conn.RemoteAddr()), laddr: peerName(conn.LocalAddr()), born: srv.now()}
+	polled, _ := conn.(*poll.Conn)
+	s := &session{srv: srv, conn: conn, polled: polled, addr: peerName(conn.RemoteAddr()), laddr: peerName(conn.LocalAddr()), born: srv.now()}
 	s.ctx, s.cancel = context.WithCancel(srv.ctx)
 	s.shown.lastSeen.Store(s.born)
 	s.shown.command.Store(-1)
@@ -100,16 +109,28 @@ func peerName(addr net.Addr) string {
 
 // serve runs the session until its end, and then closes the connection.
 func (s *session) serve() {
-	defer s.cancel()
-	defer s.conn.Close()
+	defer s.over()
 	defer s.recovered()
+	s.open()
+	for s.turn() {
+	}
+	s.end()
+}
+
+func (s *session) open() {
 	s.in = resp.NewReader(s, resp.BeforeLogin())
 	s.out = s.newWriter(2)
 	s.become(s.srv.auth.Anonymous())
 	s.shown.proto.Store(2)
-	for s.turn() {
+}
+
+// over closes the connection of a session that has ended.
+func (s *session) over() {
+	s.cancel()
+	s.conn.Close()
+	if s.polled != nil {
+		s.polled.End()
 	}
-	s.end()
 }
 
 func (s *session) newWriter(proto int) *resp.Writer {
@@ -121,10 +142,13 @@ func (s *session) newWriter(proto int) *resp.Writer {
 // recovered ends the session when something in it panicked. What it held of the
 // pools is left to the garbage collector, as nobody knows who else still uses it.
 func (s *session) recovered() {
-	cause := recover()
-	if cause == nil {
-		return
+	if cause := recover(); cause != nil {
+		s.failed(cause)
 	}
+}
+
+// failed counts and reports a panic, after which the session must end.
+func (s *session) failed(cause any) {
 	s.srv.stats.panics.Add(1)
 	s.srv.log.Error("a session failed and was closed", "client", s.id, "addr", s.addr,
 		"cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
@@ -142,8 +166,15 @@ func (s *session) end() {
 }
 
 // Read is the Reader's source: the connection, counted.
-func (s *session) Read(p []byte) (int, error) {
-	n, err := s.conn.Read(p)
+func (s *session) Read(p []byte) (n int, err error) {
+	if s.polled != nil {
+		n, err = s.polled.TryRead(p)
+	} else {
+		n, err = s.conn.Read(p)
+	}
+	if n == 0 {
+		return n, err
+	}
 	s.shown.lastSeen.Store(s.srv.now())
 	s.srv.stats.bytesIn.Add(int64(n))
 	return n, err
@@ -152,11 +183,20 @@ func (s *session) Read(p []byte) (int, error) {
 // turn works on one batch and reports whether there may be another.
 func (s *session) turn() bool {
 	args, err := s.in.Next()
+	if err == poll.ErrWouldBlock {
+		s.quiet = true
+		return true
+	}
 	if err != nil {
 		return s.inputEnded(err)
 	}
 	s.begin()
-	err = s.batch(args)
+	return s.conclude(s.batch(args))
+}
+
+// conclude ends a batch whose commands were all worked on, err being an error of the
+// input behind them. It reports whether there may be another batch.
+func (s *session) conclude(err error) bool {
 	s.runData()
 	s.finish()
 	if err != nil && !s.ending {
@@ -197,6 +237,11 @@ func (s *session) begin() {
 // finish sends the replies of a batch and gives everything back.
 func (s *session) finish() {
 	s.flush()
+	s.giveBack()
+}
+
+// giveBack gives back what a batch has taken.
+func (s *session) giveBack() {
 	s.shown.argMem.Store(0)
 	s.in.Release()
 	w := s.work
@@ -273,6 +318,9 @@ func (s *session) kill() {
 // wake makes a session that waits for input end. Any goroutine may call it.
 func (s *session) wake() {
 	_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // a closed connection needs no waking
+	if s.polled != nil && s.polled.Claim() {
+		s.srv.crew.do(s)
+	}
 }
 
 // become makes somebody the session's user; nil is nobody.

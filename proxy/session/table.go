@@ -10,6 +10,8 @@ import (
 // Commands that dispatch treats in a way of their own.
 var (
 	cmdAuth    = known("auth")
+	cmdEcho    = known("echo")
+	cmdPing    = known("ping")
 	cmdDiscard = known("discard")
 	cmdExec    = known("exec")
 	cmdHello   = known("hello")
