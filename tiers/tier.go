@@ -31,8 +31,9 @@ var (
 type Tier interface {
 	// Get calls fn once with a view of the row's value if the tier holds it,
 	// and reports whether it did. The view is valid only during the call and
-	// must not be changed; fn must only copy or decode: it may run under a lock
-	// of the tier, so it must not block or call back into any tier.
+	// must not be changed; fn must only copy, decode, or write it somewhere without
+	// waiting: it may run under a lock of the tier, so it must not block or call
+	// back into any tier.
 	Get(key []byte, fn func(value []byte)) (found bool, err error)
 
 	// Apply makes the changes of b, in order, and visible. It keeps nothing of

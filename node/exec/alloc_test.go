@@ -22,6 +22,10 @@ func (v *stillView) Head(*record.Key) (record.Head, bool) { return v.head, true 
 func (v *stillView) Load(*record.Key) (record.Head, Payload, bool) {
 	return v.head, Payload{B: v.payload}, true
 }
+func (v *stillView) Send(k *record.Key, _ *resp.Writer) (record.Head, Payload, bool, bool) {
+	h, p, found := v.Load(k)
+	return h, p, found, false
+}
 func (v *stillView) Range(_ *record.Key, _ *record.Head, from, to int64) []byte {
 	return v.payload[from:to]
 }

@@ -36,12 +36,19 @@ func (c *Call) head(k *record.Key) (h record.Head, found, ok bool) {
 // on. ok is as for head.
 func (c *Call) load(k *record.Key) (h record.Head, p Payload, found, ok bool) {
 	h, p, found = c.View.Load(k)
-	if found && h.Type != record.TypeString {
-		p.Release()
-		c.Fail(command.ErrWrongType)
-		return h, Payload{}, true, false
+	ok = c.isString(&h, &p, found)
+	return h, p, found, ok
+}
+
+// isString releases the payload of an entry of another type and answers the error.
+func (c *Call) isString(h *record.Head, p *Payload, found bool) bool {
+	if !found || h.Type == record.TypeString {
+		return true
 	}
-	return h, p, found, true
+	p.Release()
+	*p = Payload{}
+	c.Fail(command.ErrWrongType)
+	return false
 }
 
 // payload returns the bytes [from, to) of the payload of an entry with head h.

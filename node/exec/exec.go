@@ -38,6 +38,10 @@ type View interface {
 	Head(k *record.Key) (record.Head, bool)
 	// Load returns an entry's head and whole payload.
 	Load(k *record.Key) (record.Head, Payload, bool)
+	// Send is Load for a command that answers a string. A large payload is written
+	// to out at once, from where it lies, if nothing speaks against it; sent says
+	// that this was the reply, and then there is no payload.
+	Send(k *record.Key, out *resp.Writer) (h record.Head, p Payload, found, sent bool)
 	// Range returns the bytes [from, to) of the payload of an entry whose head
 	// h was read through this View; it reads only the rows it needs. The bounds
 	// must lie within the payload. The bytes are good until the next Range, so

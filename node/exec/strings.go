@@ -7,7 +7,11 @@ import (
 
 // get answers GET: the payload goes to the reply without a copy.
 func get(c *Call) {
-	if _, p, found, ok := c.load(c.key(1)); ok {
+	h, p, found, sent := c.View.Send(c.key(1), c.Out)
+	if sent {
+		return
+	}
+	if c.isString(&h, &p, found) {
 		c.reply(p, found)
 	}
 }

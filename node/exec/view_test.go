@@ -109,6 +109,11 @@ func (v *fakeView) Head(k *record.Key) (record.Head, bool) {
 	return record.Head{}, false
 }
 
+func (v *fakeView) Send(k *record.Key, _ *resp.Writer) (record.Head, Payload, bool, bool) {
+	h, p, found := v.Load(k)
+	return h, p, found, false
+}
+
 func (v *fakeView) Load(k *record.Key) (record.Head, Payload, bool) {
 	e := v.at(k)
 	if e == nil {

@@ -75,6 +75,45 @@ func (w *Writer) BulkOwned(b []byte, buf *Buffer) {
 	w.literal(crlf)
 }
 
+var crlfBytes = []byte(crlf)
+
+// CanSend reports whether BulkNow may be used.
+func (w *Writer) CanSend() bool { return w.poll != nil && !w.silent() }
+
+// BulkNow appends b as a bulk string, and writes it and all that is pending as far as
+// a Nonblocking destination takes it now. Only the rest of b is copied, so this is for
+// large payloads that lie elsewhere. It never waits.
+func (w *Writer) BulkNow(b []byte) {
+	w.header('$', int64(len(b)))
+	w.seal()
+	pieces := append(w.list.segs, b, crlfBytes)
+	n, err := w.poll.TryWriteBuffers(pieces)
+	clear(pieces[len(w.list.segs):])
+	w.written += int64(n)
+	if err != nil {
+		w.err = err
+		w.Reset()
+		return
+	}
+	before := w.listed
+	if n < before {
+		if n > 0 {
+			w.drop(n)
+		}
+		w.copySegment(b)
+		w.literal(crlf)
+		return
+	}
+	w.Reset()
+	switch n -= before; {
+	case n < len(b):
+		w.copySegment(b[n:])
+		w.literal(crlf)
+	case n < len(b)+len(crlf):
+		w.literal(crlf[n-len(b):])
+	}
+}
+
 // Null appends the null reply: in RESP2 a null bulk string.
 func (w *Writer) Null() { w.either("$-1\r\n", "_\r\n") }
 

@@ -177,7 +177,13 @@ func TestTransfersKeepTheSum(t *testing.T) {
 // TestLargeValuesAreNeverTorn: a value in rows of its own is read as it was
 // written, whatever overwrites it meanwhile.
 func TestLargeValuesAreNeverTorn(t *testing.T) {
-	f := start(t, options{memory: 16 << 20})
+	for _, memory := range []int64{16 << 20, 128 << 20} {
+		t.Run(fmt.Sprint(memory>>20, " MiB"), func(t *testing.T) { largeValuesAreNotTorn(t, memory) })
+	}
+}
+
+func largeValuesAreNotTorn(t *testing.T, memory int64) {
+	f := start(t, options{memory: memory})
 	lengths := []int{3000, 4096, 5000, 70_000, 1 << 20, 1<<20 + 1, 3 << 20}
 	together(t, 4, func(i int, random *rand.Rand) {
 		c := f.client()

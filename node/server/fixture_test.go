@@ -229,7 +229,7 @@ func (c cmd) request(t tester) wire.Request {
 // client is one session. It belongs to one goroutine.
 type client struct {
 	f    *fixture
-	sent bytes.Buffer
+	sent sink
 	out  *resp.Writer
 }
 

@@ -192,11 +192,19 @@ func (r *run) read(req *wire.Request, f exec.Func) error {
 		r.invoke(req, f)
 		ok, err := r.txn.FinishRead()
 		if ok || err != nil {
+			r.noteSent()
 			return err
 		}
 		r.batch.Out.Truncate(mark)
 	}
 	return r.locked(req, f)
+}
+
+// noteSent notes that a command has sent its reply.
+func (r *run) noteSent() {
+	if r.txn.Sent() {
+		r.opened(r.at)
+	}
 }
 
 // write runs a command that may change its keys.

@@ -141,6 +141,7 @@ func (r *run) briskRead(req *wire.Request, f exec.Func) (bool, error) {
 		r.invoke(req, f)
 		ok, err := r.txn.FinishRead()
 		if ok && err == nil {
+			r.noteSent()
 			return true, nil
 		}
 		r.batch.Out.Truncate(mark)

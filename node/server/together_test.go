@@ -148,3 +148,55 @@ func TestTogetherWaitsForNoLock(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLargeRepliesLeaveAtOnce: a large value is sent from where it lies, but not while
+// something that was shown before it is not committed (I7).
+func TestLargeRepliesLeaveAtOnce(t *testing.T) {
+	large := strings.Repeat("x", 100<<10)
+	for _, test := range []struct {
+		name     string
+		commands []cmd
+		sent     int // replies that left before the run has ended
+	}{
+		{"alone", []cmd{do("get", "large")}, 1},
+		{"behind reads", []cmd{do("exists", "large"), do("get", "large"), do("get", "large")}, 3},
+		{"behind a write", []cmd{do("set", "k", "1"), do("get", "large"), do("get", "k")}, 0},
+	} {
+		for _, together := range []bool{true, false} {
+			t.Run(fmt.Sprint(test.name, ", together ", together), func(t *testing.T) {
+				f := start(t, options{memory: 256 << 20})
+				f.client().pipeline(do("set", "k", "0"), do("set", "large", large), do("get", "large"))
+				var conn eager
+				b := f.batch(test.commands...)
+				b.Out = resp.NewWriter(&conn, 2)
+				if together {
+					f.server.RunTogether([]*wire.Batch{b})
+				} else if err := f.server.Run(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+				if b.Done != len(test.commands) {
+					t.Fatalf("%d were answered", b.Done)
+				}
+				if left := len(test.commands) - test.sent; (b.Out.Pending() > 0) != (left > 0) || conn.Len() > 0 != (test.sent > 0) {
+					t.Errorf("%d bytes were sent and %d are pending, want %d and %d replies", conn.Len(), b.Out.Pending(), test.sent, left)
+				}
+				if err := b.Out.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				if n := strings.Count(conn.String(), large); n != strings.Count(fmt.Sprint(test.commands), "[get large]") {
+					t.Errorf("the value came %d times", n)
+				}
+			})
+		}
+	}
+}
+
+// eager takes everything at once.
+type eager struct{ sink }
+
+func (e *eager) TryWrite(p []byte) (int, error) { return e.Write(p) }
+
+func (e *eager) TryWriteBuffers(pieces [][]byte) (int, error) {
+	n, err := e.WriteBuffers(pieces)
+	return int(n), err
+}

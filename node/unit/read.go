@@ -19,10 +19,10 @@ const maxBriskPayload = 256 << 10
 
 var _ exec.View = (*Txn)(nil)
 
-// rowReader takes rows out of the stack. Its two functions are bound once, so
+// rowReader takes rows out of the stack. Its functions are bound once, so
 // that a read allocates nothing.
 type rowReader struct {
-	onHead, onPayload func([]byte)
+	onHead, onPayload, onSend func([]byte)
 
 	txn  *Txn
 	head record.Head
@@ -35,9 +35,13 @@ type rowReader struct {
 	// offset skip of the next row on and up to its capacity.
 	b    []byte
 	skip int
+
+	out *resp.Writer // of sendPayload
 }
 
-func (r *rowReader) bind() { r.onHead, r.onPayload = r.readHead, r.readPayload }
+func (r *rowReader) bind() {
+	r.onHead, r.onPayload, r.onSend = r.readHead, r.readPayload, r.sendPayload
+}
 
 func (r *rowReader) readHead(row []byte) {
 	head, inline, err := record.ParseHeadRow(row)
@@ -66,6 +70,11 @@ func (t *Txn) Load(k *record.Key) (record.Head, exec.Payload, bool) {
 	if !ok || !h.Split() || inline != nil {
 		return h, exec.Payload{B: inline}, ok
 	}
+	return t.loadSplit(k, h)
+}
+
+// loadSplit reads a payload that has rows of its own.
+func (t *Txn) loadSplit(k *record.Key, h record.Head) (record.Head, exec.Payload, bool) {
 	if t.brisk && h.Length > maxBriskPayload {
 		t.command.waiting = true
 		t.fail(errWaiting)
@@ -78,6 +87,54 @@ func (t *Txn) Load(k *record.Key) (record.Head, exec.Payload, bool) {
 		return record.Head{}, exec.Payload{}, false
 	}
 	return h, exec.Payload{B: buf.B, Buf: buf}, true
+}
+
+// Send implements exec.View.
+func (t *Txn) Send(k *record.Key, out *resp.Writer) (h record.Head, p exec.Payload, found, sent bool) {
+	h, inline, found := t.lookup(k, true)
+	t.countLookup(found)
+	switch {
+	case !found || !h.Split() || inline != nil:
+		return h, exec.Payload{B: inline}, found, false
+	case t.sendable(&h) && out.CanSend() && t.send(k, &h, out):
+		return h, p, true, true
+	}
+	h, p, found = t.loadSplit(k, h)
+	return h, p, found, false
+}
+
+// What is sent from where it lies: shorter payloads are cheaper to copy, and longer
+// ones would keep others from the row for too long.
+const (
+	minSent = 16 << 10
+	maxSent = 256 << 10
+)
+
+// sendable tells whether a reply may leave before its command has ended: nothing that
+// was shown so far waits for a commit, and no lock is held.
+func (t *Txn) sendable(h *record.Head) bool {
+	return h.Type == record.TypeString && h.Length >= minSent && h.Length <= maxSent &&
+		!t.command.writes && !t.command.again && len(t.held) == 0 && len(t.waits) == 0
+}
+
+// send writes the payload of a head just read to out, if the row is still of the same
+// moment when it is at hand.
+func (t *Txn) send(k *record.Key, h *record.Head, out *resp.Writer) bool {
+	r := &t.row
+	r.head, r.out = *h, out
+	_, err := t.get(k.AppendPayload(t.arena.space(rowKeySize(k)), 0), r.onSend)
+	r.out = nil
+	if err != nil && !t.command.sent {
+		t.command.waiting = false // loadSplit says what is wrong
+	}
+	return t.command.sent
+}
+
+func (r *rowReader) sendPayload(row []byte) {
+	if len(row) == int(r.head.Length) && r.txn.unchanged() {
+		r.txn.command.sent = true
+		r.out.BulkNow(row)
+	}
 }
 
 // Range implements exec.View.
@@ -162,7 +219,7 @@ func (t *Txn) current(k *record.Key, want bool) (record.Head, []byte, bool) {
 	}
 	t.observe(k)
 	r := &t.row
-	*r = rowReader{onHead: r.onHead, onPayload: r.onPayload, txn: t, want: want}
+	*r = rowReader{onHead: r.onHead, onPayload: r.onPayload, onSend: r.onSend, txn: t, want: want}
 	row := k.AppendHead(t.arena.space(rowKeySize(k)))
 	found, err := t.get(row, r.onHead)
 	if err == nil {

@@ -88,6 +88,7 @@ type commandState struct {
 	observed []tiers.Token
 	again    bool // what it saw was not one moment, or needs a change
 	err      error
+	sent     bool // its reply was written already
 	waiting  bool // it needs something that has to be waited for, and the Txn is brisk
 	alone    bool // it changed rows in a way later reads of this Txn cannot see
 
@@ -279,7 +280,7 @@ func (t *Txn) start(writes bool) {
 	}
 	c.writes = writes
 	c.observed = c.observed[:0]
-	c.again, c.err, c.alone, c.waiting = false, nil, false, false
+	c.again, c.err, c.alone, c.waiting, c.sent = false, nil, false, false, false
 	c.hits, c.misses = 0, 0
 	c.ops, c.size, c.pending = t.ops.Len(), t.ops.Size, len(t.pending.list)
 	c.deltas = c.deltas[:0]
@@ -291,12 +292,14 @@ func (t *Txn) start(writes bool) {
 // again, at last by StartWrite with its units acquired.
 func (t *Txn) FinishRead() (ok bool, err error) {
 	c := &t.command
-	for i := range c.observed {
-		if !t.set.stack.Unchanged(c.observed[i]) {
-			c.again = true
-		}
-	}
 	t.arena.rewind(c.arena)
+	if c.sent {
+		t.countLookups()
+		return true, nil
+	}
+	if !t.unchanged() {
+		c.again = true
+	}
 	if c.waiting {
 		return false, nil
 	}
@@ -308,6 +311,20 @@ func (t *Txn) FinishRead() (ok bool, err error) {
 	}
 	return true, c.err
 }
+
+// unchanged tells whether all that the command has looked at is as it was.
+func (t *Txn) unchanged() bool {
+	for i := range t.command.observed {
+		if !t.set.stack.Unchanged(t.command.observed[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Sent tells that the reply of the command just finished was written already, and
+// with it all before.
+func (t *Txn) Sent() bool { return t.command.sent }
 
 // FinishWrite ends a command begun by StartWrite. On an error of the storage the
 // command's changes are dropped, and so must be its reply; a transaction must then
