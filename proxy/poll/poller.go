@@ -29,10 +29,10 @@ const spareWorkers = 4
 
 // Config says what a Poller does.
 type Config struct {
-	// Serve works on connections that have something to read, and is called by
-	// several workers at once, each with connections of its own. The caller owns
-	// them then: each must be released, now or later. The slice is the worker's.
-	Serve func(t *Turn, ready []*Conn)
+	// Serve works on the connections of a turn, which have something to read. It
+	// is called by several workers at once, and takes them one after the other by
+	// Turn.Next. It owns them then: each must be released, now or later.
+	Serve func(t *Turn)
 	// Workers is how many there are; 0 is one for each processor and a few more.
 	Workers int
 }
@@ -46,8 +46,9 @@ type Poller struct {
 
 	// token is the leadership while no worker has it.
 	token    chan struct{}
-	leader   atomic.Pointer[worker]
+	workers  []*worker
 	watchdog watchdog
+	spilled  spilled
 
 	closing atomic.Bool
 	quit    chan struct{}
@@ -85,7 +86,9 @@ func Open(config Config) (*Poller, error) {
 	}
 	p.token <- struct{}{}
 	for range config.Workers {
-		p.done.Go(newWorker(p).run)
+		w := newWorker(p)
+		p.workers = append(p.workers, w)
+		p.done.Go(w.run)
 	}
 	p.done.Go(p.watch)
 	return p, nil

@@ -1,62 +1,105 @@
 package poll
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// watchdog takes the leadership from a worker whose turn takes too long. It looks
-// every few milliseconds, and sleeps while there are no turns.
+// watchdog relieves workers whose turn takes too long. It looks every few milliseconds,
+// and sleeps while there are no turns.
 type watchdog struct {
-	turn   atomic.Int64 // the number of the leader's turn under way, or 0
 	asleep atomic.Bool
 	kick   chan struct{} // wakes it
 }
 
-// begin is called by the leader before a turn, with a number that no other turn has.
-func (d *watchdog) begin(turn int64) {
-	d.turn.Store(turn)
+// wake is called in the beginning of every turn.
+func (d *watchdog) wake() {
 	if d.asleep.Load() && d.asleep.CompareAndSwap(true, false) {
 		d.kick <- struct{}{} // there is room: it was asleep, and one wakes it
 	}
 }
 
-// end is called after the turn. By then the worker may no longer lead.
-func (d *watchdog) end(turn int64) { d.turn.CompareAndSwap(turn, 0) }
-
 // watch is the goroutine of the watchdog.
 func (p *Poller) watch() {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	var turn, turns int64
+	seen := make([]int64, len(p.workers)) // the turn of each worker at the last look
+	before := int64(-1)                   // all turns at the last look
 	for {
 		select {
 		case <-timer.C:
 		case <-p.quit:
 			return
 		}
-		before, beforeTurns := turn, turns
-		turn, turns = p.watchdog.turn.Load(), p.counts.Turns.Load()
-		switch {
-		case turn != 0 && turn == before:
-			if p.leader.Load().resign() {
-				p.counts.Late.Add(1)
+		turns := p.counts.Turns.Load()
+		for i, w := range p.workers {
+			turn := w.number.Load()
+			if turn != 0 && turn == seen[i] {
+				p.relieve(w)
 			}
-		case turn == 0 && turns == beforeTurns:
-			if !p.sleep() {
-				return
-			}
+			seen[i] = turn
 		}
+		if turns == before && p.quiet() && !p.sleep() {
+			return
+		}
+		before = turns
 		timer.Reset(patience)
 	}
+}
+
+// quiet reports whether no worker has a turn.
+func (p *Poller) quiet() bool {
+	for _, w := range p.workers {
+		if w.number.Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// relieve lets other workers serve what this one has not come to, and lead if it did.
+func (p *Poller) relieve(w *worker) {
+	p.spilled.add(&w.list)
+	if w.resign() {
+		p.counts.Late.Add(1)
+	}
+}
+
+// spilled are connections that were taken from a worker whose turn takes too long. The
+// next leader has them.
+type spilled struct {
+	any   atomic.Bool
+	mu    sync.Mutex
+	conns []*Conn
+}
+
+func (s *spilled) add(from *list) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns = from.take(s.conns)
+	s.any.Store(len(s.conns) > 0)
+}
+
+// take appends all to dst.
+func (s *spilled) take(dst []*Conn) []*Conn {
+	if !s.any.Load() {
+		return dst
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dst = append(dst, s.conns...)
+	s.conns = nil
+	s.any.Store(false)
+	return dst
 }
 
 // sleep waits for the next turn; false when the Poller closes.
 func (p *Poller) sleep() bool {
 	d := &p.watchdog
 	d.asleep.Store(true)
-	if d.turn.Load() != 0 && d.asleep.CompareAndSwap(true, false) {
-		return true // it began before it could see that nobody watches
+	if !p.quiet() && d.asleep.CompareAndSwap(true, false) {
+		return true // a turn began before it could see that nobody watches
 	}
 	select {
 	case <-d.kick:

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -29,16 +30,58 @@ type worker struct {
 	poller  *Poller
 	turn    Turn
 	events  [turnConns]unix.EpollEvent
-	ready   []*Conn // of the next turn
-	served  []*Conn // of the turn under way, or the last one
-	share   int     // how many connections to ask for
+	ready   []*Conn      // of the next turn
+	list    list         // of the turn under way
+	share   int          // how many connections to ask for
+	number  atomic.Int64 // of the turn under way, or 0
 	leading atomic.Bool
 	turns   int
+}
+
+// list are the connections of a turn. The watchdog may take those that the worker has
+// not come to.
+type list struct {
+	mu    sync.Mutex
+	conns []*Conn
+	next  int
+}
+
+func (l *list) pop() *Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next == len(l.conns) {
+		return nil
+	}
+	c := l.conns[l.next]
+	l.conns[l.next] = nil
+	l.next++
+	return c
+}
+
+// replace makes next the connections to serve, and returns room for those after them.
+func (l *list) replace(next []*Conn) (room []*Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	room = l.conns[:0]
+	l.conns, l.next = next, 0
+	return room
+}
+
+// take appends all that is left to dst.
+func (l *list) take(dst []*Conn) []*Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	dst = append(dst, l.conns[l.next:]...)
+	clear(l.conns[l.next:])
+	l.next = len(l.conns)
+	return dst
 }
 
 // Turn is one call of Serve. It is used by the worker that called.
 type Turn struct {
 	worker *worker
+	// Len is how many connections the turn has brought.
+	Len int
 	// Yield asks the worker to let other goroutines run after this turn, because
 	// it has given them something to do.
 	Yield bool
@@ -46,6 +89,10 @@ type Turn struct {
 	// bring much each, workers take fewer of them at once, and share them better.
 	Work int
 }
+
+// Next returns the next connection of the turn, which the caller owns from now on, or
+// nil when there is no other.
+func (t *Turn) Next() *Conn { return t.worker.list.pop() }
 
 // Delegate lets another worker look after the sockets while this turn goes on. It
 // is for turns with much to do.
@@ -100,7 +147,7 @@ func (w *worker) more() bool {
 func (w *worker) lead() bool {
 	select {
 	case <-w.poller.token:
-		w.leads()
+		w.leading.Store(true)
 		return true
 	case <-w.poller.quit:
 		return false
@@ -112,16 +159,11 @@ func (w *worker) lead() bool {
 func (w *worker) takeLead() bool {
 	select {
 	case <-w.poller.token:
-		w.leads()
+		w.leading.Store(true)
 		return true
 	default:
 		return false
 	}
-}
-
-func (w *worker) leads() {
-	w.poller.leader.Store(w)
-	w.leading.Store(true)
 }
 
 // resign gives the leadership to another worker, if this one has it.
@@ -136,6 +178,7 @@ func (w *worker) resign() bool {
 // find collects the connections of the next turn. It waits if there are none; false
 // when the Poller closes.
 func (w *worker) find() bool {
+	w.ready = w.poller.spilled.take(w.ready)
 	if n := w.poll(); n > 0 || len(w.ready) > 0 {
 		return w.claim(n)
 	}
@@ -165,26 +208,23 @@ func (w *worker) claim(n int) bool {
 
 // serve has one turn.
 func (w *worker) serve() {
-	if len(w.ready) == 0 {
+	n := len(w.ready)
+	if n == 0 {
 		return
 	}
-	w.served, w.ready = w.ready, w.served[:0]
+	w.ready = w.list.replace(w.ready)
 	p := w.poller
 	number := p.counts.Turns.Add(1)
-	p.counts.Ready.Add(int64(len(w.served)))
-	w.turn.Yield, w.turn.Work = false, 0
-	if w.leading.Load() {
-		p.watchdog.begin(number)
-		p.config.Serve(&w.turn, w.served)
-		p.watchdog.end(number)
-	} else {
-		p.config.Serve(&w.turn, w.served)
-	}
+	p.counts.Ready.Add(int64(n))
+	w.turn.Len, w.turn.Yield, w.turn.Work = n, false, 0
+	w.number.Store(number)
+	p.watchdog.wake()
+	p.config.Serve(&w.turn)
+	w.number.Store(0)
 	w.share = turnConns
 	if w.turn.Work > 0 {
-		w.share = max(turnConnsMin, min(turnConns, turnWork*len(w.served)/w.turn.Work))
+		w.share = max(turnConnsMin, min(turnConns, turnWork*n/w.turn.Work))
 	}
-	clear(w.served)
 	if w.turns++; w.turn.Yield || w.turns%yieldEvery == 0 {
 		runtime.Gosched()
 	}

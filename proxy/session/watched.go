@@ -36,12 +36,12 @@ type gathering struct {
 var gatherings = sync.Pool{New: func() any { return new(gathering) }}
 
 // ready is called by workers of the poller; see poll.Config.
-func (srv *Server) ready(turn *poll.Turn, conns []*poll.Conn) {
-	if len(conns) >= delegateConns {
+func (srv *Server) ready(turn *poll.Turn) {
+	if turn.Len >= delegateConns {
 		turn.Delegate()
 	}
 	g := gatherings.Get().(*gathering)
-	for _, c := range conns {
+	for c := turn.Next(); c != nil; c = turn.Next() {
 		s := c.User.(*session)
 		s.gatherSafely()
 		switch {
