@@ -106,8 +106,8 @@ func (s *session) appendInfo(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// sessionBytes is about what an idle session takes, its stack included.
-const sessionBytes = 8 << 10
+// sessionBytes is about what an idle session takes.
+const sessionBytes = 4 << 10
 
 func commandName(id int) string {
 	if id < 0 {

@@ -20,10 +20,10 @@ const (
 	// maxTogether is how many requests of several sessions are run at once: enough
 	// to share what a batch costs, few enough that workers rarely want the same units.
 	maxTogether = 16
-	// With so many connections in one turn, or more requests than are run together,
-	// another worker looks after the sockets meanwhile.
+	// With so many connections in one turn, or so many requests of one connection,
+	// there is enough for another worker, and it is worth to wake one.
 	delegateConns    = 64
-	delegateRequests = 16
+	delegateRequests = 4
 )
 
 // gathering is what a worker has gathered and not yet run.
@@ -52,10 +52,10 @@ func (srv *Server) ready(turn *poll.Turn) {
 		default:
 			turn.Release(c)
 		}
-		if g.requests >= delegateRequests {
-			turn.Delegate()
-		}
 		if g.requests >= maxTogether {
+			if g.requests >= delegateRequests*len(g.sessions) {
+				turn.Delegate()
+			}
 			srv.runTogether(turn, g)
 		}
 	}
