@@ -58,12 +58,16 @@ func (p *Poller) quiet() bool {
 	return true
 }
 
-// relieve lets other workers serve what this one has not come to, and lead if it did.
+// relieve lets another worker lead in place of this one, and serve what it has not come
+// to. The connections must be there before the leadership is: nobody but a new leader
+// looks for them, and one that waits for its sockets would not.
 func (p *Poller) relieve(w *worker) {
-	p.spilled.add(&w.list)
-	if w.resign() {
-		p.counts.Late.Add(1)
+	if !w.leading.CompareAndSwap(true, false) {
+		return
 	}
+	p.spilled.add(&w.list)
+	p.counts.Late.Add(1)
+	p.token <- struct{}{}
 }
 
 // spilled are connections that were taken from a worker whose turn takes too long. The
