@@ -21,8 +21,9 @@
 // deadlines of a net.Conn, are for goroutines. Serve should do nothing that may
 // wait, and leave such work to a goroutine. Where it can't know, the leadership
 // goes to another worker: at once by Turn.Delegate, or by itself when a turn takes
-// longer than patience, and with it the connections that the turn had not come to. At most Config.Workers turns can be stuck at the same time
-// before nobody looks after the sockets, so long waits have to be the exception.
+// longer than patience. Others then serve what a late turn had not come to. At most
+// Config.Workers turns can be stuck at the same time before nobody looks after the
+// sockets, so long waits have to be the exception.
 //
 // # Limits
 //

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -334,40 +335,85 @@ func TestTryWrite(t *testing.T) {
 	}
 }
 
-// TestAStuckTurnStopsNobody: while one turn waits, others are served.
+// TestAStuckTurnStopsNobody: while one turn waits, others are served: those that come
+// later, those of the same turn, and those that it would have served again. That holds
+// whether the turn has given the leadership away or not, and while the worker that got
+// it waits for its sockets.
 func TestAStuckTurnStopsNobody(t *testing.T) {
-	stuck := make(chan struct{})
-	p := start(t, Config{Serve: func(turn *Turn) {
+	t.Run("leading", func(t *testing.T) { testStuckTurn(t, false) })
+	t.Run("delegated", func(t *testing.T) { testStuckTurn(t, true) })
+}
+
+func testStuckTurn(t *testing.T, delegates bool) {
+	held := map[any]chan struct{}{"one": make(chan struct{}), "two": make(chan struct{}), "stuck": make(chan struct{})}
+	turns := make(chan []any, 100) // whom each turn has served
+	p := start(t, Config{Workers: 2, Serve: func(turn *Turn) {
+		var served []any
 		for c := turn.Next(); c != nil; c = turn.Next() {
-			if c.User == "stuck" {
-				<-stuck
+			who := c.User
+			served = append(served, who)
+			if who == "again" {
+				c.User = "second time"
+				turn.Again(c)
+				continue
+			}
+			if who == "stuck" {
+				turns <- served
+				if delegates {
+					turn.Delegate()
+				}
+			}
+			if hold := held[who]; hold != nil {
+				<-hold
 			}
 			if !echo(c) {
 				turn.Release(c)
 			}
 		}
 	}})
-	slow, c := pair(t, p, "tcp")
-	c.User = "stuck"
-	idle(t, c)
-	io.WriteString(slow, "x")
-	quick, c := pair(t, p, "tcp")
-	idle(t, c)
-	for range 100 {
-		io.WriteString(quick, "y")
-		if _, err := io.ReadFull(quick, make([]byte, 1)); err != nil {
-			t.Fatalf("another connection waits: %v", err)
+	clients := make(map[string]net.Conn)
+	for _, name := range []string{"one", "two", "again", "stuck", "behind", "later"} {
+		client, c := pair(t, p, "tcp")
+		clients[name], c.User = client, name
+		idle(t, c)
+	}
+	ask := func(name string) { io.WriteString(clients[name], "x") }
+	answered := func(name string) {
+		t.Helper()
+		if _, err := io.ReadFull(clients[name], make([]byte, 1)); err != nil {
+			t.Fatalf("%s waits: %v", name, err)
 		}
 	}
-	if p.Counts().Late.Load() == 0 {
+	// Both workers are held until three connections have something for one turn.
+	for i, name := range []string{"one", "two"} {
+		ask(name)
+		eventually(t, "a turn", func() bool { return p.Counts().Turns.Load() == int64(i+1) })
+	}
+	for _, name := range []string{"again", "stuck", "behind"} {
+		ask(name)
+	}
+	close(held["one"])
+	answered("one")
+	if served := <-turns; !slices.Equal(served, []any{"again", "stuck"}) {
+		t.Fatalf("the turn has served %v", served)
+	}
+	late := p.Counts().Late.Load()
+	close(held["two"])
+	for _, name := range []string{"two", "behind", "again"} {
+		answered(name)
+	}
+	for range 100 {
+		ask("later")
+		answered("later")
+	}
+	if now := p.Counts().Late.Load(); !delegates && now == late {
 		t.Error("nothing says that a turn took too long")
 	}
-	close(stuck)
-	if _, err := io.ReadFull(slow, make([]byte, 1)); err != nil {
-		t.Error(err)
+	close(held["stuck"])
+	answered("stuck")
+	for _, client := range clients {
+		client.Close()
 	}
-	slow.Close()
-	quick.Close()
 }
 
 // TestWhoHasMoreStopsNobody: connections that come again at once, more of them than

@@ -42,6 +42,7 @@ type Poller struct {
 	config Config
 	epoll  int
 	stop   int // an event counter that ends the wait of the leader
+	bell   int // an event counter that makes it look for spilled connections
 	conns  table
 
 	// token is the leadership while no worker has it.
@@ -94,25 +95,44 @@ func Open(config Config) (*Poller, error) {
 	return p, nil
 }
 
-// stopKey is the key of the event counter; those of connections are not negative
-// file descriptors.
-const stopKey = -1
+// The keys of the event counters; those of connections are file descriptors, which
+// are not negative.
+const (
+	stopKey = -1
+	bellKey = -2
+)
 
 func (p *Poller) open() (err error) {
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
 	}
-	if p.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		unix.Close(p.epoll)
-		return err
-	}
 	// Level-triggered: every worker that comes to lead sees it.
-	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: stopKey}
-	if err = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.stop, &event); err != nil {
-		unix.Close(p.epoll)
-		unix.Close(p.stop)
+	if p.stop, err = p.newCounter(stopKey, unix.EPOLLIN); err != nil {
+		return errors.Join(err, unix.Close(p.epoll))
 	}
-	return err
+	if p.bell, err = p.newCounter(bellKey, unix.EPOLLIN|edgeTriggered); err != nil {
+		return errors.Join(err, unix.Close(p.stop), unix.Close(p.epoll))
+	}
+	return nil
+}
+
+// newCounter returns an event counter that the leader watches.
+func (p *Poller) newCounter(key int32, events uint32) (int, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return -1, err
+	}
+	event := unix.EpollEvent{Events: events, Fd: key}
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
+		return -1, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
+}
+
+// ring adds one to an event counter. That can only fail for one that has been rung
+// 2^64 times.
+func (p *Poller) ring(counter int) {
+	_, _ = unix.Write(counter, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 }
 
 // Close ends the workers and waits for them. All connections must have ended.
@@ -121,9 +141,9 @@ func (p *Poller) Close() error {
 		return ErrClosed
 	}
 	close(p.quit)
-	_, err := unix.Write(p.stop, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	p.ring(p.stop)
 	p.done.Wait()
-	return errors.Join(err, unix.Close(p.epoll), unix.Close(p.stop))
+	return errors.Join(unix.Close(p.epoll), unix.Close(p.stop), unix.Close(p.bell))
 }
 
 // Add takes conn over: what is returned stands for it from now on, and conn itself

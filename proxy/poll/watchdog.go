@@ -58,43 +58,39 @@ func (p *Poller) quiet() bool {
 	return true
 }
 
-// relieve lets another worker lead in place of this one, and serve what it has not come
-// to. The connections must be there before the leadership is: nobody but a new leader
-// looks for them, and one that waits for its sockets would not.
+// relieve lets others serve what this worker has not come to, and lead in its place.
 func (p *Poller) relieve(w *worker) {
-	if !w.leading.CompareAndSwap(true, false) {
-		return
+	spilled := p.spilled.add(&w.list)
+	if w.resign() {
+		p.counts.Late.Add(1)
 	}
-	p.spilled.add(&w.list)
-	p.counts.Late.Add(1)
-	p.token <- struct{}{}
+	if spilled {
+		p.ring(p.bell)
+	}
 }
 
-// spilled are connections that were taken from a worker whose turn takes too long. The
-// next leader has them.
+// spilled are connections that were taken from a worker whose turn takes too long.
+// Whoever hears the bell that is rung after it has them.
 type spilled struct {
-	any   atomic.Bool
 	mu    sync.Mutex
 	conns []*Conn
 }
 
-func (s *spilled) add(from *list) {
+// add takes what is left of a turn, and reports whether that was anything.
+func (s *spilled) add(from *list) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.conns)
 	s.conns = from.take(s.conns)
-	s.any.Store(len(s.conns) > 0)
+	return len(s.conns) > before
 }
 
 // take appends all to dst.
 func (s *spilled) take(dst []*Conn) []*Conn {
-	if !s.any.Load() {
-		return dst
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	dst = append(dst, s.conns...)
 	s.conns = nil
-	s.any.Store(false)
 	return dst
 }
 

@@ -38,12 +38,29 @@ type worker struct {
 	turns   int
 }
 
-// list are the connections of a turn. The watchdog may take those that the worker has
-// not come to.
+// list are the connections of a turn, and those that come again after it. The watchdog
+// may take all that the worker has not come to.
 type list struct {
 	mu    sync.Mutex
 	conns []*Conn
 	next  int
+	again []*Conn
+}
+
+// start makes conns those of the turn.
+func (l *list) start(conns []*Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns, l.next = conns, 0
+}
+
+// finish ends the turn, and returns the connections that come again.
+func (l *list) finish() []*Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	again := l.again
+	l.conns, l.next, l.again = nil, 0, l.conns[:0]
+	return again
 }
 
 func (l *list) pop() *Conn {
@@ -58,22 +75,20 @@ func (l *list) pop() *Conn {
 	return c
 }
 
-// replace makes next the connections to serve, and returns room for those after them.
-func (l *list) replace(next []*Conn) (room []*Conn) {
+func (l *list) push(c *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	room = l.conns[:0]
-	l.conns, l.next = next, 0
-	return room
+	l.again = append(l.again, c)
 }
 
 // take appends all that is left to dst.
 func (l *list) take(dst []*Conn) []*Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	dst = append(dst, l.conns[l.next:]...)
+	dst = append(append(dst, l.conns[l.next:]...), l.again...)
 	clear(l.conns[l.next:])
-	l.next = len(l.conns)
+	clear(l.again)
+	l.next, l.again = len(l.conns), l.again[:0]
 	return dst
 }
 
@@ -106,13 +121,13 @@ func (t *Turn) Delegate() {
 // in the worker's next turn.
 func (t *Turn) Release(c *Conn) {
 	if !c.release() {
-		t.worker.ready = append(t.worker.ready, c)
+		t.worker.list.push(c)
 	}
 }
 
 // Again has a connection served in the worker's next turn although its socket may
 // have nothing more to read.
-func (t *Turn) Again(c *Conn) { t.worker.ready = append(t.worker.ready, c) }
+func (t *Turn) Again(c *Conn) { t.worker.list.push(c) }
 
 func newWorker(p *Poller) *worker {
 	w := &worker{poller: p, share: turnConns}
@@ -178,7 +193,6 @@ func (w *worker) resign() bool {
 // find collects the connections of the next turn. It waits if there are none; false
 // when the Poller closes.
 func (w *worker) find() bool {
-	w.ready = w.poller.spilled.take(w.ready)
 	if n := w.poll(); n > 0 || len(w.ready) > 0 {
 		return w.claim(n)
 	}
@@ -195,8 +209,12 @@ func (w *worker) find() bool {
 func (w *worker) claim(n int) bool {
 	for i := range n {
 		event := &w.events[i]
-		if event.Fd == stopKey {
+		switch event.Fd {
+		case stopKey:
 			return false
+		case bellKey:
+			w.ready = w.poller.spilled.take(w.ready)
+			continue
 		}
 		c := w.poller.conns.find(int(event.Fd), uint32(event.Pad))
 		if c != nil && c.happened(event.Events) {
@@ -212,7 +230,7 @@ func (w *worker) serve() {
 	if n == 0 {
 		return
 	}
-	w.ready = w.list.replace(w.ready)
+	w.list.start(w.ready)
 	p := w.poller
 	number := p.counts.Turns.Add(1)
 	p.counts.Ready.Add(int64(n))
@@ -221,6 +239,7 @@ func (w *worker) serve() {
 	p.watchdog.wake()
 	p.config.Serve(&w.turn)
 	w.number.Store(0)
+	w.ready = w.list.finish()
 	w.share = turnConns
 	if w.turn.Work > 0 {
 		w.share = max(turnConnsMin, min(turnConns, turnWork*n/w.turn.Work))
