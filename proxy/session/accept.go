@@ -147,7 +147,7 @@ func (srv *Server) serve(conn net.Conn) {
 func (srv *Server) admit(conn net.Conn) *session {
 	s := newSession(srv, conn)
 	srv.mu.Lock()
-	if int64(len(srv.mu.sessions)) >= srv.maxClients.Load() {
+	if int64(srv.mu.places) >= srv.maxClients.Load() {
 		srv.mu.Unlock()
 		s.cancel()
 		return nil
@@ -155,6 +155,8 @@ func (srv *Server) admit(conn net.Conn) *session {
 	srv.mu.lastID++
 	s.id = srv.mu.lastID
 	srv.mu.sessions[s.id] = s
+	srv.mu.places++
+	s.counted = true
 	closing := srv.mu.closing
 	srv.mu.Unlock()
 	if closing { // Drain has not seen it
@@ -163,7 +165,18 @@ func (srv *Server) admit(conn net.Conn) *session {
 	return s
 }
 
-// forget ends the count of a session that is over.
+// leaves gives the place of a session to another client. It comes before the client
+// can see the end of its connection, so that whoever has seen it may come back.
+func (srv *Server) leaves(s *session) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if s.counted {
+		srv.mu.places--
+		s.counted = false
+	}
+}
+
+// forget ends a session that is over.
 func (srv *Server) forget(s *session) {
 	srv.mu.Lock()
 	delete(srv.mu.sessions, s.id)

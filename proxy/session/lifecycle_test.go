@@ -52,8 +52,32 @@ func TestMaxClients(t *testing.T) {
 	expect(t, dial(t, srv.addr), "PING\r\n", "+PONG\r\n")
 	expect(t, second, "QUIT\r\n", "+OK\r\n")
 	expectEnd(t, second)
-	eventually(t, "the place of a client that left", func() bool { return srv.count() == 2 })
 	expect(t, dial(t, srv.addr), "PING\r\n", "+PONG\r\n")
+}
+
+// TestAKilledClientHasNoPlace: whoever sees the end of its connection may come back at
+// once, even if the session still has a command under way.
+func TestAKilledClientHasNoPlace(t *testing.T) {
+	srv := serve(t, func(c *Config) { c.Limits.Clients = 2 })
+	running, finish := make(chan struct{}), make(chan struct{})
+	srv.grid.onRequest(func(context.Context, *grid.Request) {
+		close(running)
+		<-finish
+	})
+	defer close(finish)
+	admin, busy := dial(t, srv.addr), dial(t, srv.addr)
+	expect(t, busy, "CLIENT SETNAME busy\r\n", "+OK\r\n")
+	expect(t, busy, "GET a\r\n", "")
+	<-running
+	expect(t, admin, "CLIENT KILL TYPE normal\r\n", ":1\r\n")
+	expectEnd(t, busy)
+	if n := srv.count(); n != 2 {
+		t.Errorf("%d sessions, want the one that was killed among 2", n)
+	}
+	expect(t, dial(t, srv.addr), "PING\r\n", "+PONG\r\n")
+	full := dial(t, srv.addr)
+	expect(t, full, "", "-ERR max number of clients reached\r\n")
+	expectEnd(t, full)
 }
 
 // elsewhere is a connection whose peer is on another machine.

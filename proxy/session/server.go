@@ -55,6 +55,7 @@ type Server struct {
 		lastID    uint64
 		listeners map[net.Listener]struct{}
 		sessions  map[uint64]*session
+		places    int // sessions that count against maxClients
 	}
 	poller   *poll.Poller
 	crew     *crew

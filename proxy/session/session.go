@@ -31,6 +31,8 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	counted bool // against maxClients; guarded by srv.mu
+
 	// Owned by whoever works on the session.
 	in       *resp.Reader
 	out      *resp.Writer
@@ -127,6 +129,7 @@ func (s *session) open() {
 // over closes the connection of a session that has ended.
 func (s *session) over() {
 	s.cancel()
+	s.srv.leaves(s)
 	s.conn.Close()
 	if s.polled != nil {
 		s.polled.End()
@@ -300,6 +303,7 @@ func (s *session) inputEnded(err error) bool {
 
 // hangUp lets the client read its last replies before the connection is closed.
 func (s *session) hangUp() {
+	s.srv.leaves(s)
 	if s.outbox != nil {
 		s.stopMonitoring()
 	}
@@ -312,6 +316,7 @@ func (s *session) hangUp() {
 func (s *session) kill() {
 	s.mark(flagClosing, true)
 	s.cancel()
+	s.srv.leaves(s)
 	s.conn.Close()
 }
 
