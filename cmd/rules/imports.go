@@ -80,7 +80,7 @@ var libraries = []library{
 	{Path: "github.com/klauspost/compress", In: []string{"node/...", "tiers/..."}, Why: "payloads are packed where they are stored or sent"},
 	{Path: "golang.org/x/crypto", In: []string{"membership/users"}, Why: "passwords are hashed in one place"},
 	{Path: "golang.org/x/term", In: []string{"cmd/...", "admin/cli"}, Why: "only commands talk to a terminal"},
-	{Path: "golang.org/x/sys", In: []string{"cmd/...", "node", "node/server", "proxy/poll", "tiers/ssd", "membership/control", "membership/transport", "loadtest/..."},
+	{Path: "golang.org/x/sys", In: []string{"cmd/...", "node", "node/server", "proxy/poll", "tiers/memory", "tiers/ssd", "membership/control", "membership/transport", "loadtest/..."},
 		Why: "the operating system is met at the edges only"},
 	{Path: "github.com/urfave/cli/v2", In: []string{"cmd/...", "admin/cli", "loadtest"}, Why: "flags are read by commands only; parts take a Config"},
 	{Path: "github.com/goccy/go-yaml", In: []string{"cmd/..."}, Why: "configuration files are read in cmd only; parts take a Config"},

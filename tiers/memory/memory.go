@@ -97,6 +97,7 @@ func New(c Config) (*Tier, error) {
 		installs: newInstalls(c.Domain),
 		clock:    clock,
 	}
+	askForHugePages(t.cache)
 	t.fill.init(size)
 	return t, nil
 }
