@@ -22,7 +22,7 @@ import (
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "dir", Value: "/var/tmp", Usage: "the servers' data goes below `DIR`, which must be on a disk"},
-		&cli.StringFlag{Name: "markdown", Usage: "also write the report to `FILE`, such as docs/benchmarks/server.md"},
+		&cli.StringFlag{Name: "markdown", Usage: "also write the report to `FILE`, such as docs/benchmarks/small-values.md"},
 		&cli.StringFlag{Name: "json", Usage: "also write every run to `FILE`"},
 	}
 }

@@ -6,7 +6,7 @@
 
 // Memory of the store goes by way of this calloc, which is the C library's but for one
 // thing: what is as large as a memtable asks for huge pages. Inserting into a memtable
-// goes through memory at random, and half of that was spent on finding pages.
+// goes through memory at random, where finding small pages takes its time.
 enum { huge_page = 2 << 20, large = 4 << 20 };
 
 void *__libc_calloc(size_t count, size_t size);

@@ -81,9 +81,7 @@ func (c *Conn) Claim() bool {
 
 // Release gives the connection back to the Poller: the caller must not touch it any
 // more. It returns false, and the caller still owns it, where there is more to read.
-func (c *Conn) Release() bool { return c.release() }
-
-func (c *Conn) release() bool {
+func (c *Conn) Release() bool {
 	if !c.drained {
 		return false
 	}

@@ -91,8 +91,12 @@ func (c *Conn) Read(p []byte) (int, error) {
 // TryWrite writes what the socket takes now, which may be nothing. An error means
 // that the connection is broken.
 func (c *Conn) TryWrite(p []byte) (int, error) {
+	return c.tryWrite("write", func() (int, unix.Errno) { return rawWrite(c.fd, p) })
+}
+
+func (c *Conn) tryWrite(op string, call func() (int, unix.Errno)) (int, error) {
 	for {
-		n, errno := rawWrite(c.fd, p)
+		n, errno := call()
 		switch errno {
 		case 0:
 			return n, nil
@@ -100,7 +104,7 @@ func (c *Conn) TryWrite(p []byte) (int, error) {
 		case unix.EAGAIN:
 			return 0, nil
 		default:
-			return 0, c.failure("write", errno)
+			return 0, c.failure(op, errno)
 		}
 	}
 }
@@ -119,18 +123,7 @@ func (c *Conn) TryWriteBuffers(pieces [][]byte) (int, error) {
 			n++
 		}
 	}
-	for {
-		written, errno := rawWritev(c.fd, vector[:n])
-		switch errno {
-		case 0:
-			return written, nil
-		case unix.EINTR:
-		case unix.EAGAIN:
-			return 0, nil
-		default:
-			return 0, c.failure("writev", errno)
-		}
-	}
+	return c.tryWrite("writev", func() (int, unix.Errno) { return rawWritev(c.fd, vector[:n]) })
 }
 
 // Write implements net.Conn.

@@ -64,8 +64,8 @@ type Counts struct {
 	Conns atomic.Int64
 	// Turns is how often Serve was called, Ready the connections it was given.
 	Turns, Ready atomic.Int64
-	// Delegated is how often the leadership was given away within a turn, and
-	// Late how often that was because the turn took too long.
+	// Delegated is how often a turn has given the leadership away, and Late how
+	// often another worker went on because a turn took too long.
 	Delegated, Late atomic.Int64
 }
 

@@ -61,7 +61,7 @@ func (p *Poller) quiet() bool {
 // relieve lets others serve what this worker has not come to, and lead in its place.
 func (p *Poller) relieve(w *worker) {
 	spilled := p.spilled.add(&w.list)
-	if w.resign() {
+	if w.resign() || spilled {
 		p.counts.Late.Add(1)
 	}
 	if spilled {

@@ -120,7 +120,7 @@ func (t *Turn) Delegate() {
 // Release is Conn.Release for a worker: a connection that has more to read comes
 // in the worker's next turn.
 func (t *Turn) Release(c *Conn) {
-	if !c.release() {
+	if !c.Release() {
 		t.worker.list.push(c)
 	}
 }

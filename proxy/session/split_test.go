@@ -20,8 +20,8 @@ var anyCommand = rapid.SampledFrom([]string{
 	"CONFIG GET databases", "RESET", "BLPOP a 0", "SWAPDB 0 1", "ACL WHOAMI",
 })
 
-// Wherever a pipeline is cut into packets, and whatever batches it makes, the
-// replies are the same.
+// Wherever a pipeline is cut into packets, whatever batches it makes, and wherever one
+// of them stops and is left to a goroutine, the replies are the same (I13).
 func TestRepliesDoNotDependOnPackets(t *testing.T) {
 	srv := serve(t, func(c *Config) { c.FirstClientID = 1000 })
 	rapid.Check(t, func(t *rapid.T) {

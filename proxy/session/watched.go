@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/tiergrid/tiergrid/node/command"
@@ -114,7 +115,7 @@ func (srv *Server) runSafely(g *gathering) {
 func (srv *Server) reply(turn *poll.Turn, s *session) {
 	b := &s.work.batch
 	s.accountBatch(b.Requests[:b.Done])
-	b.Requests = b.Requests[:copy(b.Requests, b.Requests[b.Done:])]
+	b.Requests = slices.Delete(b.Requests, 0, b.Done)
 	b.Done = 0
 	if s.left || len(b.Requests) > 0 || !s.tryFlush() {
 		srv.leave(turn, s)

@@ -9,7 +9,7 @@ import (
 )
 
 // askForHugePages asks the system to keep the rings of a cache in huge pages: entries
-// are found at random places, and looking up small pages costs as much as reading them.
+// are read at random places, where finding small pages takes its time.
 // It returns how many bytes of rings it has found. freecache does not show them, so
 // they are looked for by name; without them all works as before.
 func askForHugePages(cache *freecache.Cache) int {
